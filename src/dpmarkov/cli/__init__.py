@@ -1,0 +1,68 @@
+"""The command line: parses, calls, prints. It holds no logic that a Python user would miss.
+
+Commands are imported when they are called, so that `--help` answers at once.
+"""
+
+import importlib
+import sys
+from typing import NoReturn
+
+import click
+
+from dpmarkov.errors import DpmarkovError, InputError
+
+__all__ = ["main"]
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "release": ("dpmarkov.cli.release:release", "Make a private Markov chain from a table of events."),
+    "show": ("dpmarkov.cli.show:show", "Print what a release holds and what it guarantees."),
+    "check": ("dpmarkov.cli.check:check", "Look at the data before a release (exact, sensitive)."),
+    "demo": (
+        "dpmarkov.cli.demo:demo",
+        "Make a realistic city, release its trips privately and show the release.",
+    ),
+}
+
+
+class _LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        module, _, attribute = entry[0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="dpmarkov", prog_name="dpmarkov")
+def cli() -> None:
+    """Private Markov chains from sensitive event data, with a proven guarantee."""
+
+
+def main() -> NoReturn:
+    """Run the command line: exit code 2 for bad input, 1 for any other failure, never a traceback for either."""
+    try:
+        result = cli.main(standalone_mode=False)
+        sys.exit(result if isinstance(result, int) else 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except InputError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(2)
+    except (DpmarkovError, OSError) as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(1)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Stopped; nothing more was written.", err=True)
+        sys.exit(1)

@@ -1,0 +1,1 @@
+"""From a table, wherever it lies, to integer transition counts."""

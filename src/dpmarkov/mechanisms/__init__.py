@@ -1,0 +1,1 @@
+"""Mechanisms: counts in, a random stochastic matrix out."""

@@ -1,0 +1,1 @@
+"""What is promised: units, budgets, guarantees and the exact accounting behind them."""
