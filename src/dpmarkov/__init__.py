@@ -1,1 +1,58 @@
-"""Private Markov chains from sensitive event data, with a guarantee that is proven and certified."""
+"""Private Markov chains from sensitive event data, with a guarantee that is proven and certified.
+
+The public names stand in the table below; each is imported when it is first used, so that the command line
+answers at once.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpmarkov.chain import MarkovChain as MarkovChain
+    from dpmarkov.counts import TransitionCounts as TransitionCounts
+    from dpmarkov.errors import DpmarkovError as DpmarkovError
+    from dpmarkov.events import count as count
+    from dpmarkov.layout import Layout as Layout
+    from dpmarkov.privacy.budget import Budget as Budget
+    from dpmarkov.privacy.guarantee import Guarantee as Guarantee
+    from dpmarkov.privacy.unit import Destination as Destination
+    from dpmarkov.privacy.unit import Event as Event
+    from dpmarkov.releases import Release as Release
+    from dpmarkov.releases import load as load
+    from dpmarkov.releases import release as release
+    from dpmarkov.states import StateSpace as StateSpace
+    from dpmarkov.support import Support as Support
+
+_PUBLIC = {
+    "Budget": "dpmarkov.privacy.budget",
+    "Destination": "dpmarkov.privacy.unit",
+    "DpmarkovError": "dpmarkov.errors",
+    "Event": "dpmarkov.privacy.unit",
+    "Guarantee": "dpmarkov.privacy.guarantee",
+    "Layout": "dpmarkov.layout",
+    "MarkovChain": "dpmarkov.chain",
+    "Release": "dpmarkov.releases",
+    "StateSpace": "dpmarkov.states",
+    "Support": "dpmarkov.support",
+    "TransitionCounts": "dpmarkov.counts",
+    "count": "dpmarkov.events",
+    "load": "dpmarkov.releases",
+    "release": "dpmarkov.releases",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("dpmarkov")
+    module = _PUBLIC.get(name)
+    if module is None:
+        raise AttributeError(f"module 'dpmarkov' has no attribute {name!r}")
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*_PUBLIC, "__version__"])

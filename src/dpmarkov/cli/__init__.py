@@ -50,7 +50,7 @@ def cli() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line: exit code 2 for bad input, 1 for any other failure, never a traceback for either."""
+    """Run the command line: exit code 2 for bad input, 1 for any other failure, no traceback for either."""
     try:
         result = cli.main(standalone_mode=False)
         sys.exit(result if isinstance(result, int) else 0)

@@ -1,0 +1,92 @@
+"""How the command line writes states, supports and units."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpmarkov.errors import ParameterError, StateSpaceError, UnitError
+
+if TYPE_CHECKING:
+    from dpmarkov.privacy.unit import Unit
+    from dpmarkov.states import StateSpace
+
+__all__ = ["STATES_HELP", "parse_states", "parse_unit"]
+
+STATES_HELP = (
+    "The declared, public states: a file and its column (zones.csv:LocationID, with labels "
+    "zones.csv:LocationID:Zone), a list (A,B,C), a range of integers (1..69), or another release's directory."
+)
+
+
+def parse_states(text: str, data: str | None = None) -> "StateSpace":
+    """The state space that `text` declares; the sensitive table `data` itself is refused."""
+    from dpmarkov.states import StateSpace
+
+    path, columns = _split_columns(text)
+    if path is not None:
+        if data is not None and _same_file(path, data):
+            raise StateSpaceError(
+                f"--states {text} points at the sensitive table itself. States are public knowledge: "
+                "give a public list of them"
+            )
+        if not columns:
+            raise StateSpaceError(f"--states {text} needs a column: write {path.name}:COLUMN")
+        return StateSpace.read(path, column=columns[0], label=columns[1] if len(columns) > 1 else None)
+    if Path(text).is_dir():
+        from dpmarkov.releases import load
+
+        return load(text).layout.target
+    start, dots, stop = text.partition("..")
+    if dots:
+        try:
+            return StateSpace.range(int(start), int(stop) + 1)
+        except ValueError:
+            raise StateSpaceError(f"a range of states is written 1..69; got {text!r}") from None
+    items = [item.strip() for item in text.split(",")]
+    if any(not item for item in items):
+        raise StateSpaceError(f"--states {text!r} has an empty state; write A,B,C")
+    if len(items) == 1:
+        raise StateSpaceError(
+            f"--states {text!r} is no file, release or list. Write a file and its column "
+            "(zones.csv:LocationID), a list (A,B,C), a range (1..69) or a release's directory"
+        )
+    whole = all(item.removeprefix("-").isdecimal() and item.isascii() for item in items)
+    return StateSpace([int(item) for item in items] if whole else items)
+
+
+def _split_columns(text: str) -> tuple[Path | None, list[str]]:
+    """The file that `text` starts with and the columns after it; (None, []) when it names no file."""
+    if Path(text).is_file():
+        return Path(text), []
+    parts = text.split(":")
+    for cut in range(len(parts) - 1, 0, -1):
+        path = Path(":".join(parts[:cut]))
+        if path.is_file():
+            return path, parts[cut:]
+        if path.suffix.lower() in {".csv", ".parquet", ".tsv", ".gz"}:
+            raise StateSpaceError(f"--states {text}: no such file: {path}")
+    return None, []
+
+
+def _same_file(path: Path, data: str) -> bool:
+    import glob
+
+    resolved = path.resolve()
+    names = [data, *glob.glob(data)]
+    return any(Path(name).exists() and Path(name).resolve().samefile(resolved) for name in names)
+
+
+def parse_unit(name: str, relation: str | None) -> "Unit":
+    """The unit that `--unit` and `--relation` name."""
+    from dpmarkov.privacy.unit import Destination, Event
+
+    if name == "destination":
+        if relation is not None:
+            raise UnitError(
+                "--relation goes with --unit event; a destination has one relation, its replacement"
+            )
+        return Destination()
+    if name == "event":
+        if relation not in (None, "add_remove", "replace"):
+            raise ParameterError(f"--relation must be add_remove or replace; got {relation!r}")
+        return Event() if relation is None else Event(relation=relation)  # type: ignore[arg-type]
+    raise UnitError(f"--unit must be one of event, destination; got {name!r}")

@@ -1,0 +1,17 @@
+"""`dpmarkov show`: what a release holds and what it guarantees."""
+
+import json
+
+import click
+
+
+@click.command()
+@click.argument("release_directory", metavar="RELEASE")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def show(release_directory: str, as_json: bool) -> None:
+    """Print the guarantee, the size and the long run of the release in the directory RELEASE."""
+    from dpmarkov.releases import load
+    from dpmarkov.releases.describe import summary
+
+    made = load(release_directory)
+    click.echo(json.dumps(summary(made), indent=1) if as_json else made.describe())

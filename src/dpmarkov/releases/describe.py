@@ -1,0 +1,84 @@
+"""A release in plain words, for the terminal."""
+
+from dpmarkov.errors import ChainError
+from dpmarkov.releases.release import Release, seed_warning
+
+__all__ = ["describe", "summary"]
+
+_SHOWN = 10
+
+
+def describe(release: Release) -> str:
+    """The guarantee, the size, where the chain settles, and whether it can."""
+    parts = []
+    if release.seed is not None:
+        parts.append(f"*** {seed_warning(release.seed)} ***")
+    kind = "Private Markov chain" if release.layout.is_chain else "Private stochastic matrix"
+    if release.layout.source is None:
+        kind = "Private distribution"
+    parts.append(f"{kind}: {release.layout}")
+    parts.append(release.guarantee.describe())
+    settings = ", ".join(
+        f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in release.mechanism.items()
+        if name != "name" and isinstance(value, int | float | str)
+    )
+    parts.append(f"Mechanism   {release.mechanism['name']} ({settings})")
+    parts.append(f"Made        {release.created} by dpmarkov {release.version}")
+    parts.append(_long_run(release))
+    return "\n\n".join(parts[:3]) + "\n\n" + "\n".join(parts[3:-1]) + "\n\n" + parts[-1]
+
+
+def _largest(release: Release, shares: list[float], title: str) -> str:
+    labels = release.layout.target.labels
+    order = sorted(range(len(shares)), key=lambda i: -shares[i])[:_SHOWN]
+    width = max(len(labels[i]) for i in order)
+    lines = [f"  {labels[i]:<{width}}  {shares[i]:.4f}" for i in order]
+    if len(shares) > _SHOWN:
+        rest = 1 - sum(shares[i] for i in order)
+        lines.append(f"  {f'{len(shares) - _SHOWN} others':<{width}}  {max(rest, 0.0):.4f}")
+    return "\n".join([title, *lines])
+
+
+def _long_run(release: Release) -> str:
+    if not release.layout.is_chain:
+        shares = release.probabilities.tolist()
+        return _largest(release, shares, "Largest shares") if release.layout.source is None else ""
+    chain = release.chain
+    if chain.is_ergodic:
+        verdict = "Ergodic: from every start the chain settles in one stationary distribution."
+    else:
+        verdict = f"Not ergodic: {chain.why_not_ergodic}"
+    try:
+        shares = release.stationary_distribution.tolist()
+    except ChainError:
+        return verdict
+    return f"{verdict}\n{_largest(release, shares, 'Stationary distribution (largest states)')}"
+
+
+def summary(release: Release) -> dict[str, object]:
+    """The same for a script: plain values that serialise to JSON."""
+    layout = release.layout
+    data: dict[str, object] = {
+        "epsilon": release.guarantee.epsilon,
+        "delta": release.guarantee.delta,
+        "unit": release.guarantee.unit.to_dict(),
+        "relation": release.guarantee.unit.relation_in_words,
+        "assumptions": list(release.guarantee.assumptions),
+        "private": release.seed is None,
+        "mechanism": dict(release.mechanism),
+        "rows": layout.cells.n_rows,
+        "states": len(layout.target),
+        "cells": layout.cells.n_cells,
+        "created": release.created,
+        "version": release.version,
+    }
+    if layout.source is None:
+        data["distribution"] = dict(zip(map(str, layout.target), release.probabilities.tolist(), strict=True))
+    if layout.is_chain:
+        chain = release.chain
+        data["ergodic"] = bool(chain.is_ergodic)
+        if chain.is_ergodic:
+            shares = release.stationary_distribution.tolist()
+            data["stationary_distribution"] = dict(zip(map(str, layout.target), shares, strict=True))
+    return data

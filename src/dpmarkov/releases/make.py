@@ -1,0 +1,113 @@
+"""Make a release: calibrate, certify, draw."""
+
+from datetime import UTC, datetime
+from importlib.metadata import version
+
+from dpmarkov.counts import TransitionCounts
+from dpmarkov.entropy import Entropy
+from dpmarkov.errors import EngineError, ParameterError
+from dpmarkov.layout import Layout
+from dpmarkov.mechanisms.base import Mechanism
+from dpmarkov.mechanisms.dirichlet import Form
+from dpmarkov.planning import plan_dirichlet
+from dpmarkov.privacy.budget import Budget
+from dpmarkov.privacy.guarantee import Evidence, Guarantee
+from dpmarkov.privacy.unit import Unit
+from dpmarkov.releases.release import Release, seed_warning
+
+__all__ = ["guarantee_for", "release"]
+
+
+def release(
+    counts: TransitionCounts,
+    *,
+    unit: Unit,
+    budget: Budget,
+    mechanism: Mechanism | None = None,
+    form: Form | None = None,
+    floor: float | None = None,
+    expected_events: float | None = None,
+    seed: int | None = None,
+) -> Release:
+    """Release counts as a private stochastic matrix.
+
+    Parameters
+    ----------
+    counts
+        What `dpmarkov.count` gave.
+    unit
+        What is protected: `Event()`, `Destination()`.
+    budget
+        The (epsilon, delta) that may be spent.
+    mechanism
+        A mechanism with parameters of your own; by default one is calibrated to the budget.
+    form, floor
+        The Dirichlet form and its least parameter; chosen by predicted error unless given.
+    expected_events
+        A public guess of the number of events, for that prediction alone. Rounded to one significant digit.
+    seed
+        For simulations only: the release is stamped *not private*.
+
+    Returns
+    -------
+    Release
+        The private matrix with its guarantee.
+
+    Guarantee
+    ---------
+    The release is (epsilon, delta)-differentially private for `unit`, for every data set; the claimed delta
+    is certified in ball arithmetic at the very parameters that were used.
+    """
+    if not isinstance(unit, Unit):
+        raise ParameterError(f"unit must be a unit such as dpmarkov.Event(); got {unit!r}")
+    if not isinstance(budget, Budget):
+        raise ParameterError(f"budget must be a dpmarkov.Budget(epsilon=..., delta=...); got {budget!r}")
+    if mechanism is None:
+        plan = plan_dirichlet(
+            counts.layout, unit=unit, budget=budget, form=form, floor=floor, expected_events=expected_events
+        )
+        mechanism = plan.mechanism
+    elif form is not None or floor is not None or expected_events is not None:
+        raise ParameterError(
+            "form, floor and expected_events choose a mechanism; leave them out when you give one"
+        )
+    entropy = Entropy.choose(seed)
+    guarantee = guarantee_for(mechanism, unit=unit, budget=budget, layout=counts.layout, seed=seed)
+    draw = mechanism.draw(counts, entropy)
+    return Release(
+        layout=counts.layout,
+        probabilities=draw.probabilities,
+        guarantee=guarantee,
+        mechanism=mechanism.to_dict(),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=version("dpmarkov"),
+        seed=seed,
+        noisy_counts=draw.noisy_counts,
+    )
+
+
+def guarantee_for(
+    mechanism: Mechanism, *, unit: Unit, budget: Budget, layout: Layout, seed: int | None = None
+) -> Guarantee:
+    """The certified guarantee of a mechanism under `unit`, refused if it exceeds the budget."""
+    profile = mechanism.profile(unit, layout)
+    delta = profile.certified_delta(budget.epsilon)
+    if not delta <= budget.delta:
+        raise EngineError(
+            f"this mechanism needs delta = {delta:.3g} at epsilon = {budget.epsilon:g}; the budget has "
+            f"{budget.delta:.3g}. Raise the budget or lower the mechanism's weight; nothing was drawn"
+        )
+    theorem, kind = mechanism.evidence
+    assumptions = mechanism.assumptions
+    if seed is not None:
+        assumptions = (seed_warning(seed), *assumptions)
+    parameters = {
+        name: value for name, value in mechanism.to_dict().items() if isinstance(value, int | float | str)
+    }
+    return Guarantee(
+        epsilon=budget.epsilon,
+        delta=delta,
+        unit=unit,
+        assumptions=assumptions,
+        evidence=Evidence(theorem=theorem, kind=kind, profile=profile, parameters=parameters),
+    )

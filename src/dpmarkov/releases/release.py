@@ -1,0 +1,122 @@
+"""The release as an object: frozen, public, and complete in itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from dpmarkov.chain import MarkovChain
+from dpmarkov.errors import ChainError, ReleaseFormatError
+from dpmarkov.layout import Layout
+from dpmarkov.privacy.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Release", "seed_warning"]
+
+
+def seed_warning(seed: int) -> str:
+    """What stands in a release drawn from a seed, and in every print-out of it."""
+    return f"SEEDED: NOT PRIVATE. Drawn from seed {seed}: whoever knows it can undo the noise"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Release:
+    """A private stochastic matrix with its guarantee. Everything in it is public.
+
+    Parameters
+    ----------
+    layout
+        States and support.
+    probabilities
+        One probability for each cell of `layout.cells`; each row sums to one.
+    guarantee
+        What is protected, how strongly, on what evidence.
+    mechanism
+        The mechanism's name and public parameters.
+    created, version
+        When and by which version of dpmarkov.
+    seed
+        Set for a simulation: such a release is *not private*.
+    noisy_counts
+        The counts with noise, from mechanisms that reveal them.
+    """
+
+    layout: Layout
+    probabilities: npt.NDArray[np.float64]
+    guarantee: Guarantee
+    mechanism: Mapping[str, Any]
+    created: str
+    version: str
+    seed: int | None = None
+    noisy_counts: npt.NDArray[np.int64] | None = None
+
+    def __post_init__(self) -> None:
+        n_cells = self.layout.cells.n_cells
+        p = np.array(self.probabilities, dtype=np.float64)
+        if p.shape != (n_cells,):
+            raise ReleaseFormatError(
+                f"there must be one probability for each of {n_cells} cells; got {p.shape}"
+            )
+        sums = self.layout.cells.row_sums(p)
+        if not (np.all(np.isfinite(p)) and np.all(p >= 0) and np.allclose(sums, 1, rtol=0, atol=1e-9)):
+            raise ReleaseFormatError("the probabilities are not rows of a stochastic matrix")
+        p.flags.writeable = False
+        object.__setattr__(self, "probabilities", p)
+
+    @property
+    def transition_matrix(self) -> npt.NDArray[np.float64]:
+        """The stochastic matrix, dense: from-states are rows, to-states are columns."""
+        return np.asarray(self.layout.cells.dense(self.probabilities), dtype=np.float64)
+
+    @property
+    def sparse_matrix(self) -> sparse.csr_array:
+        """The stochastic matrix on its support."""
+        return self.layout.cells.sparse(self.probabilities)
+
+    @property
+    def chain(self) -> MarkovChain:
+        """The Markov chain, ready for analysis."""
+        if not self.layout.is_chain:
+            raise ChainError(
+                f"this release is a stochastic matrix of {self.layout}, not a Markov chain: "
+                "a chain needs the same from-states and to-states"
+            )
+        cells = self.layout.cells
+        matrix = self.transition_matrix if cells.is_full else self.sparse_matrix
+        return MarkovChain(matrix, self.layout.target)
+
+    @property
+    def stationary_distribution(self) -> npt.NDArray[np.float64]:
+        """The long-run share of each state."""
+        return np.asarray(self.chain.stationary_distribution, dtype=np.float64)
+
+    def save(self, path: "str | PathLike[str]", *, overwrite: bool = False) -> "Path":
+        """Write the release to a directory, whole or not at all.
+
+        Parameters
+        ----------
+        path
+            A directory that does not exist yet, or is empty.
+        overwrite
+            Replace a release that is there already.
+        """
+        from dpmarkov.releases.files import save
+
+        return save(self, path, overwrite=overwrite)
+
+    def describe(self) -> str:
+        """The guarantee, the size, where the chain settles, and whether it can."""
+        from dpmarkov.releases.describe import describe
+
+        return describe(self)
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    __repr__ = __str__
