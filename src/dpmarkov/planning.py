@@ -37,6 +37,8 @@ class DirichletPlan:
 
     Parameters
     ----------
+    layout, unit, budget
+        What was planned for.
     mechanism
         The mechanism with its calibrated weight.
     row_error
@@ -45,9 +47,45 @@ class DirichletPlan:
         The public guess that the prediction rests on.
     """
 
+    layout: Layout
+    unit: Unit
+    budget: Budget
     mechanism: Dirichlet
     row_error: float
     expected_events: int
+
+    def describe(self) -> str:
+        """Unit, parameters and predicted error in words."""
+        lifted = self.mechanism.alpha / self.mechanism.weight
+        effect = (
+            f"cells below {lifted:.4g} counts are lifted to it"
+            if self.mechanism.form == "floor"
+            else f"every cell gains {lifted:.4g} counts"
+        )
+        return "\n".join(
+            [
+                "Nothing was read.",
+                f"Shape       {self.layout}",
+                f"Unit        {self.unit}",
+                f"Budget      {self.budget}",
+                f"Mechanism   {self.mechanism.name}, weight {self.mechanism.weight:.6g} an event, "
+                f"floor {self.mechanism.alpha:.6g}: {effect}",
+                f"Prediction  row error {self.row_error:.2g} (total variation, averaged over events) if there "
+                f"are about {self.expected_events:,} events (a guess) spread as Zipf's law has it",
+            ]
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """The plan as plain values."""
+        return {
+            "unit": self.unit.to_dict(),
+            "relation": self.unit.relation_in_words,
+            "epsilon": self.budget.epsilon,
+            "delta": self.budget.delta,
+            "mechanism": self.mechanism.to_dict(),
+            "predicted_row_error": self.row_error,
+            "expected_events_guess": self.expected_events,
+        }
 
 
 def expected_events_guess(layout: Layout, guess: float | None = None) -> int:
@@ -87,7 +125,14 @@ def plan_dirichlet(
             error = _row_error(u, counts, shares)
             if best is None or error < best.row_error:
                 mechanism = Dirichlet(form=candidate, weight=weight, alpha=alpha)
-                best = DirichletPlan(mechanism=mechanism, row_error=error, expected_events=events)
+                best = DirichletPlan(
+                    layout=layout,
+                    unit=unit,
+                    budget=budget,
+                    mechanism=mechanism,
+                    row_error=error,
+                    expected_events=events,
+                )
     if best is None:
         raise ParameterError("no mechanism can be planned for this budget")
     return best

@@ -77,8 +77,8 @@ def release(
         raise ParameterError("--epsilon is missing: how much privacy may be spent? 1 is a common choice")
     if states is None:
         raise ParameterError(
-            "--states is missing: the states are declared, public knowledge, never read off the sensitive table. "
-            "Give a file and its column (zones.csv:LocationID), a list (A,B,C) or a range (1..69)"
+            "--states is missing: states are declared, public knowledge, never read off the sensitive "
+            "table. Give a file and its column (zones.csv:LocationID), a list (A,B,C) or a range (1..69)"
         )
     if (column is None) == (source is None and target is None) or (source is None) != (target is None):
         raise ParameterError(
@@ -90,6 +90,7 @@ def release(
 
     import dpmarkov as dpm
     from dpmarkov.events import make_layout
+    from dpmarkov.planning import plan_dirichlet
     from dpmarkov.releases import check_output
     from dpmarkov.releases.describe import summary
 
@@ -100,7 +101,8 @@ def release(
     layout = make_layout(states=space, source_states=source_space, support=support, single=column is not None)
     choice = {"form": form, "floor": floor, "expected_events": expected_events}
     if dry_run:
-        _dry_run(layout, protected, budget, choice, as_json)
+        plan = plan_dirichlet(layout, unit=protected, budget=budget, **choice)  # type: ignore[arg-type]
+        click.echo(json.dumps(plan.to_dict(), indent=1) if as_json else plan.describe())
         return
     if out is not None:
         check_output(out, overwrite=overwrite)

@@ -149,9 +149,9 @@ class Guarantee:
             ("Neighbours", self.unit.relation_in_words + "."),
             (
                 "How strongly",
-                f"epsilon = {self.epsilon:.6g}, delta = {readable_up(self.delta)}: apart from a probability of "
-                f"{readable_up(self.delta)}, the release makes no conclusion about one {self.unit.name} more "
-                f"than {factor:.4g} times as likely as it would otherwise be.",
+                f"epsilon = {self.epsilon:.6g}, delta = {readable_up(self.delta)}: no conclusion about one "
+                f"{self.unit.name} becomes more than {factor:.4g} times as likely as it would otherwise be, "
+                f"apart from a probability of {readable_up(self.delta)}.",
             ),
             ("Not protected", self.unit.leaves_open + "."),
             ("Evidence", f"{self.evidence.theorem} ({_KINDS[self.evidence.kind]})."),
