@@ -201,7 +201,7 @@ class MarkovChain:
         """The uncertainty of the next step in the long run: bits a step, or another base."""
         if not base > 1:
             raise ParameterError(f"base must be a number > 1; got {base!r}")
-        chain = sparse.csr_array(self.matrix)
+        chain = sparse.csr_array(self.matrix, copy=True)
         chain.eliminate_zeros()
         surprise = chain.data * np.log(chain.data)
         rows = np.repeat(self.stationary_distribution, np.diff(chain.indptr))

@@ -57,7 +57,7 @@ def hitting_times(matrix: Array | sparse.csr_array, targets: Mask) -> Array:
 
 def _can_reach(matrix: Array | sparse.csr_array, goal: Mask, avoiding: Mask | None = None) -> Mask:
     """States with a path into `goal`, of length 0 or more, that does not step through `avoiding`."""
-    back = sparse.csr_array(matrix.T if sparse.issparse(matrix) else np.asarray(matrix).T)
+    back = sparse.csr_array(matrix.T, copy=True)
     back.eliminate_zeros()
     reached = goal.copy()
     frontier = np.flatnonzero(goal)

@@ -26,7 +26,7 @@ def simulate(
 
     Each step inverts the row's cumulative distribution at one uniform number, by bisection.
     """
-    chain = sparse.csr_array(matrix)
+    chain = sparse.csr_array(matrix, copy=True)
     chain.eliminate_zeros()
     indptr, columns = chain.indptr.astype(np.int64), chain.indices.astype(np.int64)
     cumulative = _row_cumulative(chain.data, indptr)
