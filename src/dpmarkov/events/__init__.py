@@ -1,1 +1,7 @@
 """From a table, wherever it lies, to integer transition counts."""
+
+from dpmarkov.events.counting import count
+from dpmarkov.events.files import same_file
+from dpmarkov.events.supports import make_layout, read_support
+
+__all__ = ["count", "make_layout", "read_support", "same_file"]

@@ -1,0 +1,183 @@
+"""The thin layer between one SQL text and the engines that run it.
+
+All engines are asked the same question in the same words. What they spell differently stands in the slots of
+a `Dialect`: casts that never fail, regular expressions, times, SHA-256 and a wide integer. Columns reach the
+SQL under plain names (`c0`, `c1`, ...); a user's own names are quoted once, where a table is opened.
+
+How values are read (the same on every engine; no content makes a query fail):
+
+- *whole*: whole numbers, `true`/`false` as 1/0, floats and decimals that are whole and below 2^53 (10^18 for
+  decimals), and text that writes a whole number of up to 18 digits (`7`, `+7`, `007`, `7.0`, with blanks
+  around it or not). Whatever else (3.5, NaN, `abc`, the empty text) is read as missing.
+- *text*: text as it stands, and the decimal text of a whole number. A fractional number is read as missing.
+"""
+
+from abc import ABC, abstractmethod
+from enum import Enum
+
+__all__ = ["Dialect", "DuckDialect", "Kind"]
+
+
+class Kind(Enum):
+    """What a column holds, as far as its declared type tells."""
+
+    INTEGER = "whole numbers"
+    DECIMAL = "decimal numbers"
+    FLOAT = "floating-point numbers"
+    BOOLEAN = "booleans"
+    TEXT = "text"
+    DATE = "dates"
+    TIMESTAMP = "timestamps"
+    OTHER = "another type"
+
+
+class Dialect(ABC):
+    """The slots that engines fill differently."""
+
+    name: str
+    text_type = "VARCHAR"
+    wide_type = "DECIMAL(38, 0)"
+    whole_pattern = "^[ \t]*([+-]?)0*([0-9]{1,18})([.]0*)?[ \t]*$"
+
+    @staticmethod
+    def quote(name: str) -> str:
+        """`name` as a quoted identifier."""
+        return '"' + name.replace('"', '""') + '"'
+
+    @staticmethod
+    def literal(text: str) -> str:
+        """`text` as a string literal."""
+        return "'" + text.replace("'", "''") + "'"
+
+    @abstractmethod
+    def matches(self, text: str, pattern: str) -> str:
+        """Whether `text` matches a regular expression."""
+
+    @abstractmethod
+    def sha256(self, text: str) -> str:
+        """The SHA-256 of a text's UTF-8 bytes, as lower-case hexadecimal text that sorts byte by byte."""
+
+    @abstractmethod
+    def epoch_us(self, expression: str, kind: Kind) -> str:
+        """A timestamp, a date or ISO 8601 text as microseconds since 1970 (UTC where it names no zone)."""
+
+    @abstractmethod
+    def time_part(self, part: str, expression: str) -> str:
+        """Microseconds since 1970 as hour (0-23), weekday (1 = Monday), month (1-12) or date (YYYY-MM-DD)."""
+
+    def cast_text(self, expression: str) -> str:
+        """Any value as text."""
+        return f"CAST({expression} AS {self.text_type})"
+
+    def cast_whole(self, expression: str) -> str:
+        """A number that is known to be whole and to fit, as a 64-bit integer."""
+        return f"CAST({expression} AS BIGINT)"
+
+    def wide(self, expression: str) -> str:
+        """A 64-bit integer in a type whose sums cannot overflow."""
+        return f"CAST({expression} AS {self.wide_type})"
+
+    def least(self, expression: str, limit: int) -> str:
+        """The smaller of a wide integer and `limit`, as a 64-bit integer."""
+        return f"CAST(CASE WHEN {expression} > {limit} THEN {limit} ELSE {expression} END AS BIGINT)"
+
+    def whole(self, expression: str, kind: Kind) -> str | None:
+        """The value as a 64-bit integer, missing unless it is whole; None for types that cannot be."""
+        match kind:
+            case Kind.INTEGER:
+                return self.cast_whole(expression)
+            case Kind.DECIMAL:
+                inside = f"{expression} > -1000000000000000000 AND {expression} < 1000000000000000000"
+                return self._whole_if(expression, inside)
+            case Kind.FLOAT:
+                inside = f"{expression} > -9007199254740992 AND {expression} < 9007199254740992"
+                return self._whole_if(expression, inside)
+            case Kind.BOOLEAN:
+                return f"(CASE WHEN {expression} THEN 1 WHEN NOT {expression} THEN 0 END)"
+            case Kind.TEXT:
+                fits = self.matches(expression, self.whole_pattern)
+                return f"(CASE WHEN {fits} THEN {self.text_to_whole(expression)} END)"
+            case _:
+                return None
+
+    def _whole_if(self, expression: str, inside: str) -> str:
+        whole = f"FLOOR({expression}) = {expression}"
+        cast = self.cast_whole(expression)
+        return f"(CASE WHEN {inside} THEN CASE WHEN {whole} THEN {cast} END END)"
+
+    @abstractmethod
+    def text_to_whole(self, expression: str) -> str:
+        """Text that matches `whole_pattern` as a 64-bit integer."""
+
+    def text(self, expression: str, kind: Kind) -> str | None:
+        """The value as text that is the same on every engine; None for types that cannot be."""
+        match kind:
+            case Kind.TEXT:
+                return self.plain_text(expression)
+            case Kind.BOOLEAN:
+                return f"(CASE WHEN {expression} THEN 'true' WHEN NOT {expression} THEN 'false' END)"
+            case Kind.INTEGER | Kind.DECIMAL | Kind.FLOAT:
+                return self.cast_text(str(self.whole(expression, kind)))
+            case Kind.DATE:
+                return self.cast_text(expression)
+            case _:
+                return None
+
+    def plain_text(self, expression: str) -> str:
+        """A text column's value as plain text."""
+        return self.cast_text(expression)
+
+
+_ISO = (
+    "^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
+    "(Z|[+-][0-9]{2}:[0-9]{2})?)?$"
+)
+
+
+class DuckDialect(Dialect):
+    """DuckDB: casts that give NULL instead of failing."""
+
+    name = "duckdb"
+    wide_type = "HUGEINT"
+
+    def cast_whole(self, expression: str) -> str:
+        """A whole number as a 64-bit integer; one that does not fit is missing."""
+        return f"TRY_CAST({expression} AS BIGINT)"
+
+    def matches(self, text: str, pattern: str) -> str:
+        """Whether `text` matches a regular expression."""
+        return f"regexp_matches({text}, {self.literal(pattern)})"
+
+    def text_to_whole(self, expression: str) -> str:
+        """Text that matches `whole_pattern` as a 64-bit integer."""
+        pattern = self.literal(self.whole_pattern)
+        digits = f"regexp_replace({expression}, {pattern}, '\\1\\2')"
+        return f"TRY_CAST({digits} AS BIGINT)"
+
+    def sha256(self, text: str) -> str:
+        """The SHA-256 of a text's UTF-8 bytes, as lower-case hexadecimal text."""
+        return f"sha256({text})"
+
+    def epoch_us(self, expression: str, kind: Kind) -> str:
+        """A timestamp, a date or ISO 8601 text as microseconds since 1970."""
+        if kind is Kind.TEXT:
+            zoned = f"TRY_CAST({expression} AS TIMESTAMPTZ)"
+            plain = f"TRY_CAST({expression} AS TIMESTAMP)"
+            has_zone = self.matches(expression, "(Z|[+-][0-9]{2}:[0-9]{2})$")
+            parsed = f"CASE WHEN {has_zone} THEN epoch_us({zoned}) ELSE epoch_us({plain}) END"
+            return f"(CASE WHEN {self.matches(expression, _ISO)} THEN {parsed} END)"
+        # An infinite timestamp has no epoch and some distant ones do not fit: TRY makes them missing.
+        return f"TRY(epoch_us({expression}))"
+
+    def time_part(self, part: str, expression: str) -> str:
+        """A part of microseconds since 1970."""
+        at = f"make_timestamp({expression})"
+        match part:
+            case "hour":
+                return f"hour({at})"
+            case "weekday":
+                return f"isodow({at})"
+            case "month":
+                return f"month({at})"
+            case _:
+                return f"strftime({at}, '%Y-%m-%d')"

@@ -1,0 +1,122 @@
+"""DuckDB in process: the engine for files, frames and DuckDB databases."""
+
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from dpmarkov.errors import EngineError
+from dpmarkov.events.dialect import DuckDialect, Kind
+from dpmarkov.events.engine import Column, Engine, Integers, Query
+from dpmarkov.events.progress import progress_bar
+
+__all__ = ["DuckEngine", "connect", "duck_kind"]
+
+_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
+_INTEGERS |= {"HUGEINT", "UHUGEINT"}
+
+
+def duck_kind(type_name: str) -> Kind:
+    """The kind of a DuckDB type."""
+    name = str(type_name).upper()
+    if name in _INTEGERS:
+        return Kind.INTEGER
+    if name.startswith(("VARCHAR", "ENUM(", "UUID")):
+        return Kind.TEXT if not name.endswith("]") else Kind.OTHER
+    if name.startswith("DECIMAL"):
+        return Kind.DECIMAL if not name.endswith("]") else Kind.OTHER
+    if name in {"FLOAT", "DOUBLE"}:
+        return Kind.FLOAT
+    if name == "BOOLEAN":
+        return Kind.BOOLEAN
+    if name == "DATE":
+        return Kind.DATE
+    if name.startswith("TIMESTAMP") and not name.endswith("]"):
+        return Kind.TIMESTAMP
+    return Kind.OTHER
+
+
+def connect(database: str = ":memory:", *, read_only: bool = False) -> tuple[Any, Any]:
+    """A connection that installs nothing, and the private directory that it may spill to."""
+    spill = tempfile.TemporaryDirectory(prefix="dpmarkov-")
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "autoinstall_known_extensions": False,
+        "temp_directory": spill.name,
+        "preserve_insertion_order": False,
+    }
+    connection = duckdb.connect(database, read_only=read_only, config=config)
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+    return connection, spill
+
+
+class DuckEngine(Engine):
+    """A table that DuckDB reads.
+
+    DuckDB's own error texts may quote the value that it stumbled over, so none is ever passed on.
+    """
+
+    def __init__(self, connection: Any, spill: Any, relation: str, columns: list[Column], where: str) -> None:
+        self.dialect = DuckDialect()
+        self.relation = relation
+        self.columns = columns
+        self._connection = connection
+        self._spill = spill
+        self._where = where
+
+    def share(self, name: str, columns: Mapping[str, Sequence[object] | Integers]) -> None:
+        """Give the SQL text a small public table under `name`."""
+        self._connection.register(name, pa.table({key: pa.array(values) for key, values in columns.items()}))
+
+    def integers(self, query: Query, *, progress: bool = False) -> list[Integers]:
+        """Run a query; the columns of its answer, which are all integers."""
+        steps = ", ".join(f"{name} AS ({text})" for name, text in query.steps.items())
+        sql = f"WITH {steps} {query.select}" if steps else query.select
+        answer: list[dict[str, Any]] = []
+        failure: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                answer.append(self._connection.execute(sql).fetchnumpy())
+            except BaseException as error:
+                failure.append(error)
+
+        # The query runs beside us, so that it can be watched and stopped while it does.
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        try:
+            with progress_bar(progress, self._connection.query_progress) as tick:
+                while thread.is_alive():
+                    thread.join(0.1)
+                    tick()
+        except BaseException:
+            self._connection.interrupt()
+            thread.join()
+            raise
+        if failure:
+            raise _translated(failure[0], self._where) from None
+        return [np.ma.filled(column, -1).astype(np.int64) for column in answer[0].values()]
+
+    def close(self) -> None:
+        """Let go of the connection and of temporary files."""
+        self._connection.close()
+        self._spill.cleanup()
+
+
+def _translated(error: BaseException, where: str) -> BaseException:
+    """An error of ours that tells nothing of what the rows hold."""
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return EngineError(
+            f"counting {where} needs more memory or disk space than there is; nothing was released. "
+            "Free some, or count in parts and merge the counts"
+        )
+    if isinstance(error, duckdb.Error):
+        return EngineError(
+            f"counting {where} failed ({type(error).__name__}); nothing was released. Check that the data "
+            "can still be read in full (a file cut short, a disk or a connection that went away)"
+        )
+    return error

@@ -1,0 +1,74 @@
+"""An engine: where a table lies, and who runs the one SQL text over it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmarkov.errors import TableError
+from dpmarkov.events.dialect import Dialect, Kind
+
+__all__ = ["Column", "Engine", "Query", "pick"]
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of an opened table: the plain name it has in the SQL text, and what it holds."""
+
+    sql: str
+    kind: Kind
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One SQL text: named steps, and a final selection of integers."""
+
+    steps: Mapping[str, str]
+    select: str
+
+
+class Engine(ABC):
+    """A table that was opened, with the columns that were asked for.
+
+    `relation` is SQL for FROM, in which those columns are called `c0`, `c1`, ... in the order asked for.
+    """
+
+    dialect: Dialect
+    relation: str
+    columns: list[Column]
+
+    @abstractmethod
+    def share(self, name: str, columns: Mapping[str, Sequence[object] | Integers]) -> None:
+        """Give the SQL text a small public table (states, groups, cells) under `name`."""
+
+    @abstractmethod
+    def integers(self, query: Query, *, progress: bool = False) -> list[Integers]:
+        """Run a query; the columns of its answer, which are all integers."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the connection and of temporary files."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def pick(available: Mapping[str, Kind], wanted: Sequence[str], where: str) -> list[Column]:
+    """The wanted columns with their plain names; an absent column is an error that lists what is there."""
+    for name in wanted:
+        if name not in available:
+            shown = ", ".join(list(available)[:40])
+            raise TableError(f"{where} has no column {name!r}; it has {shown or 'none'}")
+    return [Column(f"c{i}", available[name], name) for i, name in enumerate(wanted)]

@@ -1,0 +1,145 @@
+"""Files and globs of files, read by DuckDB where they lie."""
+
+import glob
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from dpmarkov.errors import TableError
+from dpmarkov.events.csv_lines import csv_header, csv_relation, delimiter_of
+from dpmarkov.events.dialect import Dialect, DuckDialect, Kind
+from dpmarkov.events.duck import DuckEngine, connect, duck_kind
+from dpmarkov.events.engine import Column, pick
+
+__all__ = ["find_files", "open_files", "same_file"]
+
+_CSV = (".csv", ".tsv", ".txt")
+
+
+def find_files(data: str) -> list[Path]:
+    """The files that a path or a glob names, in the order of their names."""
+    path = Path(data)
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        raise TableError(f"{data} is a directory; give the files in it as a glob, such as '{data}/*.parquet'")
+    found = sorted(Path(name) for name in glob.glob(data, recursive=True) if Path(name).is_file())
+    if not found:
+        raise TableError(f"no file matches {data}" if glob.has_magic(data) else f"no such file: {data}")
+    return found
+
+
+def same_file(path: str | Path, data: str) -> bool:
+    """Whether `path` is one of the files that `data` names: a public list cannot be the sensitive table."""
+    public = Path(path)
+    if not public.exists():
+        return False
+    names = [data, *glob.glob(data, recursive=True)]
+    return any(Path(name).exists() and Path(name).samefile(public) for name in names)
+
+
+def open_files(data: str, wanted: Sequence[str], delimiter: str | None) -> DuckEngine:
+    """Open CSV or Parquet files as one table."""
+    paths = find_files(data)
+    connection, spill = connect()
+    try:
+        forms = {_form(path) for path in paths}
+        if len(forms) > 1:
+            raise TableError(
+                f"{data} mixes {' and '.join(sorted(forms))} files; count them apart and merge the counts"
+            )
+        if forms == {"parquet"}:
+            if delimiter is not None:
+                raise TableError(f"a delimiter goes with CSV files; {data} is Parquet")
+            relation, columns = _parquet(connection, paths, wanted)
+        else:
+            relation, columns = _csv(paths, wanted, delimiter)
+        return DuckEngine(connection, spill, relation, columns, data)
+    except BaseException:
+        connection.close()
+        spill.cleanup()
+        raise
+
+
+def _form(path: Path) -> str:
+    name = path.name.lower()
+    if name.endswith(".gz") and name.removesuffix(".gz").endswith(_CSV):
+        return "csv.gz"
+    if name.endswith((".parquet", ".pq")):
+        return "parquet"
+    if name.endswith(_CSV):
+        return "csv"
+    raise TableError(f"{path} is of an unknown form; known are .csv, .tsv, .txt (also .gz) and .parquet")
+
+
+def _csv(paths: Sequence[Path], wanted: Sequence[str], delimiter: str | None) -> tuple[str, list[Column]]:
+    compression = {"csv": "none", "csv.gz": "gzip"}[_form(paths[0])]
+    mark = delimiter_of(paths[0], delimiter)
+    by_header: dict[tuple[str, ...], list[str]] = {}
+    for path in paths:
+        header = tuple(csv_header(path, mark))
+        # Column order may differ from file to file; columns are found by name in each.
+        columns = pick(dict.fromkeys(header, Kind.TEXT), wanted, str(path))
+        by_header.setdefault(header, []).append(str(path))
+    parts = [
+        f"SELECT * FROM {csv_relation(files, list(header), wanted, mark, compression)}"
+        for header, files in by_header.items()
+    ]
+    return f"({' UNION ALL '.join(parts)})", columns
+
+
+def _parquet(connection: Any, paths: Sequence[Path], wanted: Sequence[str]) -> tuple[str, list[Column]]:
+    # Files of one data set may declare a column as another type (the city's own trip files do): files are
+    # grouped by the types of the wanted columns, and where these differ they meet in one that holds both.
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for path in paths:
+        types = parquet_types(connection, path)
+        picked = pick({name: duck_kind(kind) for name, kind in types.items()}, wanted, str(path))
+        groups.setdefault(tuple(types[column.name] for column in picked), []).append(str(path))
+    kinds = [[duck_kind(types[i]) for types in groups] for i in range(len(wanted))]
+    columns = [Column(f"c{i}", _common(kinds[i], name, str(paths[0])), name) for i, name in enumerate(wanted)]
+    parts = []
+    for group, files in groups.items():
+        fields = ", ".join(
+            f"{_meet(column, duck_kind(group[i]), len(groups))} AS {column.sql}"
+            for i, column in enumerate(columns)
+        )
+        listed = ", ".join(Dialect.literal(name) for name in files)
+        parts.append(f"SELECT {fields or '1 AS c'} FROM read_parquet([{listed}], hive_partitioning = false)")
+    return f"({' UNION ALL '.join(parts)})", columns
+
+
+def parquet_types(connection: Any, path: Path) -> Mapping[str, str]:
+    """The columns of a Parquet file and their types."""
+    try:
+        rows = connection.execute(
+            "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)", [str(path)]
+        ).fetchall()
+    except duckdb.Error:
+        raise TableError(f"{path} cannot be read as Parquet: it is damaged or something else") from None
+    return {str(row[0]): str(row[1]) for row in rows}
+
+
+def _common(kinds: Sequence[Kind], name: str, where: str) -> Kind:
+    if len(set(kinds)) == 1:
+        return kinds[0]
+    if set(kinds) <= {Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.BOOLEAN}:
+        return Kind.INTEGER
+    if not set(kinds) & {Kind.TIMESTAMP, Kind.DATE, Kind.OTHER}:
+        return Kind.TEXT
+    shown = " and ".join(sorted({kind.value for kind in kinds}))
+    raise TableError(
+        f"column {name!r} holds {shown} in different files of {where}; count them apart and merge"
+    )
+
+
+def _meet(column: Column, kind: Kind, groups: int) -> str:
+    """A column of `kind` in the form in which all files agree; as it is where there is only one."""
+    expression, common = Dialect.quote(column.name), column.kind
+    if groups == 1 or common not in (Kind.INTEGER, Kind.TEXT):
+        return expression
+    dialect = DuckDialect()
+    met = dialect.whole(expression, kind) if common is Kind.INTEGER else dialect.text(expression, kind)
+    return expression if met is None else met

@@ -1,0 +1,87 @@
+"""Tables in memory: pandas, polars, Arrow and whatever else speaks Arrow's stream protocol."""
+
+import math
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from dpmarkov.errors import TableError
+from dpmarkov.events.dialect import Kind
+from dpmarkov.events.duck import DuckEngine, connect, duck_kind
+from dpmarkov.events.engine import Column, pick
+
+__all__ = ["open_frame"]
+
+
+def open_frame(frame: Any, wanted: Sequence[str]) -> DuckEngine:
+    """Open a table in memory; only the wanted columns are touched."""
+    table = _arrow(frame, wanted)
+    connection, spill = connect()
+    connection.register("frame", table)
+    described = connection.execute("DESCRIBE SELECT * FROM frame").fetchall()
+    columns = [
+        Column(f"c{i}", duck_kind(row[1]), name)
+        for i, (row, name) in enumerate(zip(described, wanted, strict=True))
+    ]
+    return DuckEngine(connection, spill, "(SELECT * FROM frame)", columns, "the table")
+
+
+def _arrow(frame: Any, wanted: Sequence[str]) -> pa.Table:
+    """The wanted columns as an Arrow table with the names c0, c1, ..."""
+    if hasattr(frame, "collect") and hasattr(frame, "collect_schema"):
+        frame = frame.select(list(wanted)).collect()  # a lazy polars frame
+    names = _names(frame)
+    if names is None:
+        raise TableError(
+            f"a table must be a file name or a pandas, polars or Arrow table; got {type(frame).__name__}. "
+            "For a numpy or scipy matrix of counts use TransitionCounts.from_matrix"
+        )
+    pick(dict.fromkeys(names, Kind.OTHER), wanted, "the table")
+    for name in wanted:
+        if names.count(name) > 1:
+            raise TableError(f"the table has more than one column {name!r}")
+    arrays = [_column(frame, name) for name in wanted]
+    return pa.table(arrays, names=[f"c{i}" for i in range(len(arrays))])
+
+
+def _names(frame: Any) -> list[Any] | None:
+    if isinstance(frame, pa.Table | pa.RecordBatch):
+        return list(frame.schema.names)
+    columns = getattr(frame, "columns", None)
+    if columns is None or not hasattr(frame, "__getitem__") or not hasattr(frame, "__arrow_c_stream__"):
+        return None
+    return list(columns)
+
+
+def _column(frame: Any, name: str) -> pa.Array | pa.ChunkedArray:
+    if isinstance(frame, pa.Table | pa.RecordBatch):
+        return frame.column(name)
+    series = frame[name]
+    if str(getattr(series, "dtype", "")).lower() == "object":
+        # Any Python value may stand here; none may decide whether the column can be read.
+        return pa.array([_as_text(value) for value in series], type=pa.string())
+    try:
+        if hasattr(series, "to_arrow"):
+            return series.to_arrow()
+        made = pa.Array.from_pandas(series)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError):
+        raise TableError(
+            f"column {name!r} is of type {series.dtype}, which cannot be read; turn it into text or integers"
+        ) from None
+    return made
+
+
+def _as_text(value: object) -> str | None:
+    """A Python value as text by the rules of `dialect`; fractions and whatever else are missing."""
+    if isinstance(value, str):
+        return value.encode("utf-8", errors="replace").decode("utf-8")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    if isinstance(value, numbers.Real):
+        number = float(value)
+        return str(int(number)) if math.isfinite(number) and number == math.floor(number) else None
+    return None
