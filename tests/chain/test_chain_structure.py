@@ -43,6 +43,17 @@ def test_a_ring_of_six_with_a_chord():
     assert MarkovChain(ring).is_aperiodic
 
 
+def test_ergodic_means_settling_in_one_distribution():
+    with_a_way_in = MarkovChain([[0.5, 0.5, 0], [0.4, 0.6, 0], [0.1, 0.2, 0.7]])
+    assert with_a_way_in.is_ergodic
+    assert with_a_way_in.why_not_ergodic == ""
+    split = MarkovChain(np.eye(2), ["a", "b"])
+    assert not split.is_ergodic
+    assert "2 classes that are never left" in split.why_not_ergodic
+    assert "{'a'}" in split.why_not_ergodic
+    assert "cycle of 2 groups" in MarkovChain([[0, 1], [1, 0]]).why_not_ergodic
+
+
 def test_stored_zeros_are_not_transitions():
     p = sparse.csr_array(np.array([[0.5, 0.5], [0.5, 0.5]]))
     p.data = np.array([1.0, 0.0, 0.5, 0.5])

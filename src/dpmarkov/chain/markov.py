@@ -15,6 +15,7 @@ from dpmarkov.chain.structure import (
     CommunicatingClass,
     classes_in_words,
     communicating_classes,
+    obstacle_to_ergodicity,
     only_recurrent_class,
 )
 from dpmarkov.chain.validate import checked_distribution, checked_matrix
@@ -148,6 +149,16 @@ class MarkovChain:
     def is_aperiodic(self) -> bool:
         """Whether the period is 1."""
         return self.period == 1
+
+    @property
+    def is_ergodic(self) -> bool:
+        """Whether the chain settles in one distribution from every start; transient states may empty."""
+        return not self.why_not_ergodic
+
+    @property
+    def why_not_ergodic(self) -> str:
+        """What keeps the chain from settling in one distribution, in words; empty when nothing does."""
+        return obstacle_to_ergodicity(self.recurrent_classes)
 
     def restricted_to(self, states: Iterable[State]) -> "MarkovChain":
         """The chain on a set of states that is never left, such as a recurrent class."""

@@ -17,7 +17,13 @@ from scipy.sparse import csgraph
 from dpmarkov.errors import ChainError
 from dpmarkov.states import State, StateSpace
 
-__all__ = ["CommunicatingClass", "classes_in_words", "communicating_classes", "only_recurrent_class"]
+__all__ = [
+    "CommunicatingClass",
+    "classes_in_words",
+    "communicating_classes",
+    "obstacle_to_ergodicity",
+    "only_recurrent_class",
+]
 
 _SHOWN_STATES = 5
 _SHOWN_CLASSES = 5
@@ -117,3 +123,15 @@ def only_recurrent_class(classes: Sequence[CommunicatingClass], question: str) -
             f"{classes_in_words(recurrent)}. Ask for each of them by `chain.restricted_to(states)`"
         )
     return recurrent[0]
+
+
+def obstacle_to_ergodicity(recurrent: Sequence[CommunicatingClass]) -> str:
+    """What keeps a chain from settling in one distribution, in words; empty when nothing does."""
+    if len(recurrent) > 1:
+        return (
+            f"it has {len(recurrent)} classes that are never left, and where it ends depends on the start: "
+            f"{classes_in_words(recurrent)}"
+        )
+    if recurrent[0].period > 1:
+        return f"it moves through {recurrent[0]} in a fixed cycle of {recurrent[0].period} groups for ever"
+    return ""
