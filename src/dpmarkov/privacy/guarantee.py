@@ -133,7 +133,7 @@ class Guarantee:
     def citation(self) -> str:
         """The guarantee in one line, as it can be cited."""
         return (
-            f"({self.epsilon:.6g}, {readable_up(self.delta)})-differential privacy for one {self.unit.name}: "
+            f"({self.epsilon:.6g}, {readable_up(self.delta)})-{self.unit.notion} for one {self.unit.name}: "
             f"{self.unit.relation_in_words}"
         )
 
@@ -142,10 +142,7 @@ class Guarantee:
         factor = math.exp(min(self.epsilon, 700.0))
         lines = [
             ("Protected", self.unit.protects + "."),
-            (
-                "From whom",
-                "anybody who sees the release, whatever else they know and however much they compute.",
-            ),
+            ("From whom", self.unit.from_whom + "."),
             ("Neighbours", self.unit.relation_in_words + "."),
             (
                 "How strongly",
@@ -156,7 +153,7 @@ class Guarantee:
             ("Not protected", self.unit.leaves_open + "."),
             ("Evidence", f"{self.evidence.theorem} ({_KINDS[self.evidence.kind]})."),
             ("Assumptions", ("; ".join(self.assumptions) or "none") + "."),
-            ("Scope", "this release alone: releases from the same data add up."),
+            ("Scope", self.unit.scope + "."),
         ]
         width = max(len(name) for name, _ in lines) + 2
         blank = " " * width
@@ -179,7 +176,7 @@ class Guarantee:
             "relation": self.unit.relation_in_words,
             "assumptions": list(self.assumptions),
             "evidence": self.evidence.to_dict(),
-            "scope": "this release alone; releases from the same data add up",
+            "scope": self.unit.scope,
         }
 
     @classmethod
