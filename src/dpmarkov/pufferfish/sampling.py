@@ -16,9 +16,7 @@ from dpmarkov.entropy import Entropy
 __all__ = ["noisy_integers", "noisy_reals"]
 
 
-def noisy_integers(
-    values: npt.NDArray[np.int64], scale: float, entropy: Entropy
-) -> npt.NDArray[np.int64]:
+def noisy_integers(values: npt.NDArray[np.int64], scale: float, entropy: Entropy) -> npt.NDArray[np.int64]:
     """Each of `values` plus discrete Laplace noise of the given scale."""
     exact = np.asarray(values, dtype=np.int64)
     if not entropy.is_private:

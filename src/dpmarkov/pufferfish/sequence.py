@@ -78,14 +78,17 @@ class StateSequence:
             protection does not: it takes the chain to run on unseen.
         """
         listed = list(values)
-        found = np.array([states.index(v) if v in states else -1 for v in listed], dtype=np.int64)
+        found = np.array(
+            [-1 if v is None or v not in states else states.index(v) for v in listed], dtype=np.int64
+        )
         at = np.arange(len(listed)) if times is None else np.array(list(times))
-        return cls._placed(found, at, states, gaps)
+        return cls.placed(found, at, states, gaps)
 
     @classmethod
-    def _placed(
+    def placed(
         cls, found: npt.NDArray[np.int64], at: npt.NDArray[np.int64], states: StateSpace, gaps: Gaps
     ) -> "StateSequence":
+        """A sequence from positions (-1 for none) and their times; see `of`."""
         if gaps not in ("error", "split"):
             raise ParameterError(f"gaps must be 'error' or 'split'; got {gaps!r}")
         if at.size == 0 or at.size != found.size or not np.issubdtype(at.dtype, np.integer):
