@@ -26,7 +26,7 @@ def demo(folder: str | None) -> None:
     make_city(place)
     commands = [
         "dpmarkov release trips.parquet --from pickup --to dropoff --states zones.csv:zone:name "
-        "--unit event --epsilon 1 --delta 1e-6 --out release/ --json",
+        "--unit event --epsilon 1 --delta 1e-6 --out release/",
         "dpmarkov show release/",
     ]
     before = Path.cwd()

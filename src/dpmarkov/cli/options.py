@@ -38,9 +38,10 @@ def parse_states(text: str, data: str | None = None) -> "StateSpace":
     start, dots, stop = text.partition("..")
     if dots:
         try:
-            return StateSpace.range(int(start), int(stop) + 1)
+            first, last = int(start), int(stop)
         except ValueError:
             raise StateSpaceError(f"a range of states is written 1..69; got {text!r}") from None
+        return StateSpace.range(first, last + 1)
     items = [item.strip() for item in text.split(",")]
     if any(not item for item in items):
         raise StateSpaceError(f"--states {text!r} has an empty state; write A,B,C")

@@ -121,8 +121,8 @@ def release(
     if as_json:
         click.echo(json.dumps({"out": str(folder), **summary(made)}, indent=1))
         return
-    click.echo(made.describe())
-    click.echo(f"\nSaved to {folder}: these files may be shared.")
+    click.echo(made.headline())
+    click.echo(f"Saved to {folder}. See it whole: dpmarkov show {folder}")
 
 
 def _form_and_floor(

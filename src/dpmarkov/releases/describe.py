@@ -3,30 +3,38 @@
 from dpmarkov.errors import ChainError
 from dpmarkov.releases.release import Release, seed_warning
 
-__all__ = ["describe", "summary"]
+__all__ = ["describe", "headline", "summary"]
 
 _SHOWN = 10
 
 
-def describe(release: Release) -> str:
-    """The guarantee, the size, where the chain settles, and whether it can."""
-    parts = []
-    if release.seed is not None:
-        parts.append(f"*** {seed_warning(release.seed)} ***")
+def _title(release: Release) -> list[str]:
+    """What kind of thing it is, after a warning if it came from a seed."""
     kind = "Private Markov chain" if release.layout.is_chain else "Private stochastic matrix"
     if release.layout.source is None:
         kind = "Private distribution"
-    parts.append(f"{kind}: {release.layout}")
-    parts.append(release.guarantee.describe())
+    title = f"{kind}: {release.layout}"
+    return [title] if release.seed is None else [f"*** {seed_warning(release.seed)} ***", title]
+
+
+def headline(release: Release) -> str:
+    """What this is and what it guarantees, in two lines."""
+    return "\n".join([*_title(release), f"Guarantee: {release.guarantee.citation}."])
+
+
+def describe(release: Release) -> str:
+    """The guarantee, the size, where the chain settles, and whether it can."""
+    guarantee = release.guarantee.describe()
     settings = ", ".join(
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in release.mechanism.items()
         if name != "name" and isinstance(value, int | float | str)
     )
-    parts.append(f"Mechanism   {release.mechanism['name']} ({settings})")
-    parts.append(f"Made        {release.created} by dpmarkov {release.version}")
-    parts.append(_long_run(release))
-    return "\n\n".join(parts[:3]) + "\n\n" + "\n".join(parts[3:-1]) + "\n\n" + parts[-1]
+    made = [
+        f"Mechanism   {release.mechanism['name']} ({settings})",
+        f"Made        {release.created} by dpmarkov {release.version}",
+    ]
+    return "\n\n".join([*_title(release), guarantee, "\n".join(made), _long_run(release)]).rstrip()
 
 
 def _largest(release: Release, shares: list[float], title: str) -> str:

@@ -89,7 +89,11 @@ def save(release: Release, path: str | PathLike[str], *, overwrite: bool = False
         if folder.exists():
             retired = staging.with_name(staging.name + "-old")
             folder.rename(retired)
-            staging.rename(folder)
+            try:
+                staging.rename(folder)
+            except OSError:
+                retired.rename(folder)
+                raise
             shutil.rmtree(retired)
         else:
             staging.rename(folder)

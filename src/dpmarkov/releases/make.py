@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 from dpmarkov.counts import TransitionCounts
 from dpmarkov.entropy import Entropy
-from dpmarkov.errors import EngineError, ParameterError
+from dpmarkov.errors import ParameterError
 from dpmarkov.layout import Layout
 from dpmarkov.mechanisms.base import Mechanism
 from dpmarkov.mechanisms.dirichlet import Form
@@ -93,7 +93,7 @@ def guarantee_for(
     profile = mechanism.profile(unit, layout)
     delta = profile.certified_delta(budget.epsilon)
     if not delta <= budget.delta:
-        raise EngineError(
+        raise ParameterError(
             f"this mechanism needs delta = {delta:.3g} at epsilon = {budget.epsilon:g}; the budget has "
             f"{budget.delta:.3g}. Raise the budget or lower the mechanism's weight; nothing was drawn"
         )

@@ -110,6 +110,12 @@ class Release:
 
         return save(self, path, overwrite=overwrite)
 
+    def headline(self) -> str:
+        """What this is and what it guarantees, in two lines."""
+        from dpmarkov.releases.describe import headline
+
+        return headline(self)
+
     def describe(self) -> str:
         """The guarantee, the size, where the chain settles, and whether it can."""
         from dpmarkov.releases.describe import describe

@@ -1,0 +1,233 @@
+"""A release on disk: written whole or not at all, the same shape whatever was drawn, checked on loading."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import dpmarkov as dpm
+from dpmarkov.errors import EngineError, ParameterError, ReleaseFormatError
+from dpmarkov.releases import files
+
+BUDGET = dpm.Budget(epsilon=1, delta=1e-6)
+
+
+def counts_of(
+    matrix: object, states: dpm.StateSpace | None = None, **options: object
+) -> dpm.TransitionCounts:
+    array = np.asarray(matrix)
+    space = states or dpm.StateSpace(["a", "b", "c"], labels=["Ä one", "B two", "C three"])
+    layout = dpm.Layout(target=space, source=None if array.ndim == 1 else space, **options)  # type: ignore[arg-type]
+    return dpm.TransitionCounts.from_matrix(array, layout=layout)
+
+
+def made(matrix: object = ((900, 50, 3), (0, 400, 20), (70, 0, 0)), **options: object) -> dpm.Release:
+    return dpm.release(counts_of(matrix), unit=dpm.Event(), budget=BUDGET, **options)  # type: ignore[arg-type]
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    release = made()
+    folder = release.save(tmp_path / "out")
+    assert sorted(p.name for p in folder.iterdir()) == ["release.json", "transitions.parquet"]
+    again = dpm.load(folder)
+    assert np.array_equal(again.probabilities, release.probabilities)
+    assert again.layout == release.layout
+    assert again.guarantee.to_dict() == release.guarantee.to_dict()
+    assert again.guarantee.describe() == release.guarantee.describe()
+    assert again.mechanism == release.mechanism
+    table = pq.read_table(folder / "transitions.parquet")
+    assert table.column_names == ["from", "to", "probability", "from_label", "to_label"]
+    assert table.column("from").to_pylist()[:4] == ["a", "a", "a", "b"]
+    assert table.column("to_label").to_pylist()[:3] == ["Ä one", "B two", "C three"]
+
+
+def test_the_json_says_what_a_script_needs(tmp_path: Path) -> None:
+    folder = made().save(tmp_path / "out")
+    document = json.loads((folder / "release.json").read_text())
+    assert document["schema_version"] == 1
+    assert document["guarantee"]["epsilon"] == 1
+    assert 0 < document["guarantee"]["delta"] <= 1e-6
+    assert "add_remove" in document["guarantee"]["relation"]
+    assert document["made"]["private"] is True
+
+
+def test_size_and_order_of_the_files_do_not_depend_on_the_data(tmp_path: Path) -> None:
+    sizes = set()
+    for i, matrix in enumerate([np.zeros((3, 3), int), np.full((3, 3), 10**6), np.diag([5, 0, 10**9])]):
+        folder = made(matrix).save(tmp_path / str(i))
+        sizes.add((folder / "transitions.parquet").stat().st_size)
+        document = json.loads((folder / "release.json").read_text())
+        del document["files"], document["made"]["time"]
+        sizes.add(json.dumps(document))
+    assert len(sizes) == 2
+
+
+def test_a_single_distribution_and_a_rectangle(tmp_path: Path) -> None:
+    one = dpm.release(counts_of([5, 10, 0]), unit=dpm.Event(), budget=BUDGET)
+    again = dpm.load(one.save(tmp_path / "one"))
+    assert again.transition_matrix.shape == (1, 3)
+    assert pq.read_table(tmp_path / "one" / "transitions.parquet").column_names == [
+        "to",
+        "probability",
+        "to_label",
+    ]
+    with pytest.raises(dpm.DpmarkovError, match="not a Markov chain"):
+        _ = again.chain
+
+
+def test_a_support_stays_zero(tmp_path: Path) -> None:
+    space = dpm.StateSpace(["a", "b", "c"])
+    support = dpm.Support.from_pairs(space, space, [("a", "b"), ("b", "c"), ("b", "b"), ("c", "a")])
+    release = dpm.release(
+        counts_of(np.full((3, 3), 9), space, support=support), unit=dpm.Destination(), budget=BUDGET
+    )
+    matrix = dpm.load(release.save(tmp_path / "out")).transition_matrix
+    assert np.count_nonzero(matrix) == 4
+    assert matrix[0, 1] == 1.0
+
+
+def test_an_output_that_is_in_use_is_refused(tmp_path: Path) -> None:
+    release = made()
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "thesis.txt").write_text("precious")
+    with pytest.raises(ParameterError, match="not empty"):
+        release.save(full)
+    with pytest.raises(ParameterError, match=r"thesis\.txt"):
+        release.save(full, overwrite=True)
+    assert (full / "thesis.txt").read_text() == "precious"
+    release.save(tmp_path / "out")
+    with pytest.raises(ParameterError, match="not empty"):
+        made().save(tmp_path / "out")
+    second = made()
+    second.save(tmp_path / "out", overwrite=True)
+    assert np.array_equal(dpm.load(tmp_path / "out").probabilities, second.probabilities)
+    with pytest.raises(ParameterError, match="is a file"):
+        release.save(full / "thesis.txt")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    release.save(empty)
+
+
+def test_a_disk_that_fills_up_half_way_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = made()
+    first.save(tmp_path / "out")
+    write = files._write
+
+    def full_disk(path: Path, data: bytes) -> None:
+        if path.name == "release.json":
+            write(path, data[:10])
+            raise OSError(28, "No space left on device")
+        write(path, data)
+
+    monkeypatch.setattr(files, "_write", full_disk)
+    with pytest.raises(EngineError, match="No space left on device; nothing was left there"):
+        made().save(tmp_path / "new")
+    with pytest.raises(EngineError, match="No space left"):
+        made().save(tmp_path / "out", overwrite=True)
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+    assert np.array_equal(dpm.load(tmp_path / "out").probabilities, first.probabilities)
+
+
+def test_damaged_foreign_and_newer_files_are_told_apart(tmp_path: Path) -> None:
+    folder = made().save(tmp_path / "out")
+    manifest = folder / "release.json"
+    table = folder / "transitions.parquet"
+    text, data = manifest.read_text(), table.read_bytes()
+
+    def broken(change: object) -> str:
+        with pytest.raises(ReleaseFormatError) as caught:
+            dpm.load(folder)
+        manifest.write_text(text)
+        table.write_bytes(data)
+        return str(caught.value)
+
+    flipped = bytearray(data)
+    flipped[len(flipped) // 2] ^= 1
+    assert "does not match its hash" in broken(table.write_bytes(bytes(flipped)))
+    assert "damaged" in broken(manifest.write_text(text[: len(text) // 2]))
+    assert "not written by dpmarkov" in broken(manifest.write_text("{}"))
+    assert "not written by dpmarkov" in broken(manifest.write_text("[1]"))
+    assert "reads 1 to 1" in broken(
+        manifest.write_text(text.replace('"schema_version": 1', '"schema_version": 9'))
+    )
+    assert "missing or unreadable" in broken(table.unlink())
+    document = json.loads(text)
+    for key in ("layout", "guarantee", "mechanism", "made", "files"):
+        part = {k: v for k, v in document.items() if k != key}
+        message = broken(manifest.write_text(json.dumps(part)))
+        assert "damaged" in message or "cannot be loaded" in message
+    document["guarantee"]["unit"]["name"] = "galaxy"
+    assert "unknown unit 'galaxy'" in broken(manifest.write_text(json.dumps(document)))
+    with pytest.raises(ReleaseFormatError, match=r"holds no release\.json"):
+        dpm.load(tmp_path / "nowhere")
+    dpm.load(folder)
+
+
+def test_a_seed_stamps_everything(tmp_path: Path) -> None:
+    first, second = made(seed=3), made(seed=3)
+    assert np.array_equal(first.probabilities, second.probabilities)
+    again = dpm.load(first.save(tmp_path / "out"))
+    for text in (str(first), str(again), str(again.guarantee)):
+        assert "SEEDED: NOT PRIVATE" in text
+    assert json.loads((tmp_path / "out" / "release.json").read_text())["made"]["private"] is False
+    assert "SEEDED" not in str(made())
+
+
+def test_an_empty_table_yields_a_release() -> None:
+    release = made(np.zeros((3, 3), int))
+    assert np.allclose(release.transition_matrix.sum(axis=1), 1)
+    assert 0 < release.guarantee.delta <= 1e-6
+
+
+def test_print_outs_are_readable() -> None:
+    text = str(made())
+    for word in ("Protected", "From whom", "Neighbours", "Evidence", "Assumptions", "1e-06", "add_remove"):
+        assert word in text
+    assert "0.000 " not in text
+    assert max(map(len, text.splitlines())) <= 110
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"budget": dpm.Budget(epsilon=1)}, "pure"),
+        ({"form": "neither"}, "form must be one of"),
+        ({"floor": -1.0}, "floor must be a number"),
+        ({"expected_events": 0}, "expected_events must be a number >= 1"),
+        ({"budget": (1, 1e-6)}, "budget must be a dpmarkov.Budget"),
+        ({"unit": "event"}, "unit must be a unit"),
+        ({"seed": -1}, "seed must be an integer >= 0"),
+    ],
+)
+def test_bad_requests_are_refused(options: dict[str, object], message: str) -> None:
+    arguments: dict[str, object] = {"unit": dpm.Event(), "budget": BUDGET, **options}
+    with pytest.raises(dpm.DpmarkovError, match=message):
+        dpm.release(counts_of(np.ones((3, 3), int)), **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), "x", None])
+def test_bad_epsilon(epsilon: object) -> None:
+    with pytest.raises(ParameterError, match="epsilon must be a finite number > 0; got"):
+        dpm.Budget(epsilon=epsilon, delta=1e-6)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1, 2.5, float("nan")])
+def test_bad_delta(delta: float) -> None:
+    with pytest.raises(ParameterError, match="0 <= delta < 1"):
+        dpm.Budget(epsilon=1, delta=delta)
+
+
+def test_a_mechanism_of_ones_own_must_fit_the_budget() -> None:
+    from dpmarkov.mechanisms.dirichlet import Dirichlet
+
+    counts = counts_of(np.ones((3, 3), int))
+    fits = Dirichlet(form="prior", weight=2.0**-5, alpha=1.0)
+    assert dpm.release(counts, unit=dpm.Event(), budget=BUDGET, mechanism=fits).guarantee.delta <= 1e-6
+    greedy = Dirichlet(form="prior", weight=1.0, alpha=1.0)
+    with pytest.raises(ParameterError, match="nothing was drawn"):
+        dpm.release(counts, unit=dpm.Event(), budget=BUDGET, mechanism=greedy)
