@@ -4,20 +4,25 @@ A unit is always tied to a relation, written out in the object, the file and eve
 
 - `Destination`: one event goes to another destination; the origin of every event is public.
 - `Event`: one event is added or removed (`add_remove`), or replaced by any other (`replace`).
-- `TimePoint`: the state of one person at one time point is one or another, and the rest follows (Pufferfish).
+- `Secret`: one fact is one way or another, and what depends on it follows (Pufferfish).
+- `Entry`: two entries of a row of a sensitive stochastic matrix differ by at most b in L1 norm.
+- `TimePoint`: the same for the state of one person at one time point is one or another, and the rest follows (Pufferfish).
 
 "Any other" includes an event that is not counted at all (a missing or undeclared state): a guarantee for
 `replace` or `Destination` covers that change too, and no figure about how many events were counted is public.
 """
 
 import json
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
+import numpy as np
+
 from dpmarkov.errors import InputError, ParameterError
 
-__all__ = ["Destination", "Event", "Relation", "TimePoint", "Unit", "unit_from_dict"]
+__all__ = ["Destination", "Entry", "Event", "Relation", "Secret", "TimePoint", "Unit", "unit_from_dict"]
 
 Relation = Literal["add_remove", "replace"]
 _RELATIONS = ("add_remove", "replace")
@@ -154,11 +159,71 @@ class Described(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimePoint(Unit):
-    """The state of one person at one time point, when neighbouring time points give each other away.
+class Secret(Unit):
+    """One fact among facts that give each other away: Pufferfish privacy (Kifer and Machanavajjhala).
 
-    Pufferfish privacy (Kifer and Machanavajjhala; Wang, Song and Chaudhuri): the two cases that must not be
-    told apart are the data that follow when the state at the time point is a, and when it is b.
+    The two cases that must not be told apart are the data that follow when the fact is one way, and when it
+    is another, under any distribution of a declared class.
+
+    Parameters
+    ----------
+    in_words
+        The declared class as a sentence.
+    secrets
+        What is hidden, as a phrase.
+    """
+
+    name: ClassVar[str] = "secret"
+    in_words: str
+    secrets: str
+
+    @property
+    def relation_in_words(self) -> str:
+        """How two neighbouring data sets differ."""
+        return (
+            f"{self.secrets} is one way or another, and the rest of the data follows from it under a "
+            f"distribution of the declared class: {self.in_words} (Pufferfish)"
+        )
+
+    @property
+    def protects(self) -> str:
+        """What an observer of the release cannot tell."""
+        return f"{self.secrets}, although other facts in the data depend on it"
+
+    @property
+    def leaves_open(self) -> str:
+        """What this unit does not protect, in words."""
+        return "facts that are no single secret; dependence that the declared class does not admit"
+
+    @property
+    def notion(self) -> str:
+        """The notion of privacy that the guarantee is given in."""
+        return "Pufferfish privacy"
+
+    @property
+    def from_whom(self) -> str:
+        """Against which observers the guarantee holds."""
+        return (
+            "anybody whose belief about the data before the release lies in the declared class; not somebody "
+            "who knows other parts of the data already"
+        )
+
+    @property
+    def scope(self) -> str:
+        """What the guarantee says about further releases."""
+        return (
+            "this release alone: Pufferfish guarantees do not add up by themselves; for several releases "
+            "under one class, dpmarkov.pufferfish.joint_epsilon says what is proven"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The unit as it stands in `release.json`."""
+        return {"name": self.name, "in_words": self.in_words, "secrets": self.secrets}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimePoint(Secret):
+    """The state of one person at one time point, when neighbouring time points give each other away.
 
     Parameters
     ----------
@@ -207,27 +272,6 @@ class TimePoint(Unit):
             "class does not admit"
         )
 
-    @property
-    def notion(self) -> str:
-        """The notion of privacy that the guarantee is given in."""
-        return "Pufferfish privacy"
-
-    @property
-    def from_whom(self) -> str:
-        """Against which observers the guarantee holds."""
-        return (
-            "anybody whose belief about the data before the release is a chain of the declared class; not "
-            "somebody who knows states at other time points already"
-        )
-
-    @property
-    def scope(self) -> str:
-        """What the guarantee says about further releases."""
-        return (
-            "this release alone: Pufferfish guarantees do not add up by themselves; for several releases "
-            "under one class, dpmarkov.pufferfish.joint_epsilon says what is proven"
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """The unit as it stands in `release.json`."""
         return {
@@ -242,7 +286,97 @@ def _canonical(data: Mapping[str, Any]) -> str:
     return json.dumps(dict(data), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-_UNITS: dict[str, type[Unit]] = {"destination": Destination, "event": Event, "timepoint": TimePoint}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(Unit):
+    """Two entries of a row of a sensitive stochastic matrix (Gohari et al., Fallin et al.).
+
+    The matrix, vector or collection of vectors is itself the sensitive data. A vector is a matrix of one row;
+    for an average, the rows are the vectors that are averaged.
+
+    Parameters
+    ----------
+    b
+        By how much, in L1 norm, a row may differ: a mass of at most b/2 moves from one entry to another.
+        0 < b <= 2.
+    rows
+        `"one"`: one row differs. `"all"`: every row may differ, each in two entries of its own.
+    among
+        The index set W: column positions of the entries that may differ, one list for every row or one list
+        for each row. By default any entry may differ, apart from known zeros.
+    """
+
+    name: ClassVar[str] = "entry"
+    b: float
+    rows: Literal["one", "all"] = "one"
+    among: tuple[tuple[int, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.b, bool) or not isinstance(self.b, int | float) or not 0 < self.b <= 2:
+            raise ParameterError(f"b must be a number with 0 < b <= 2; got {self.b!r}")
+        object.__setattr__(self, "b", float(self.b))
+        if self.rows not in ("one", "all"):
+            raise ParameterError(f"rows must be 'one' or 'all'; got {self.rows!r}")
+        if self.among is not None:
+            object.__setattr__(self, "among", _index_sets(self.among))
+
+    @property
+    def relation_in_words(self) -> str:
+        """How two neighbouring data sets differ."""
+        which = "in one row" if self.rows == "one" else "in every row"
+        where = "" if self.among is None else " of the declared index set"
+        return (
+            f"{which}, two entries{where} differ: a mass of at most b/2 = {self.b / 2:g} moves from one to "
+            f"the other (L1 distance at most {self.b:g})"
+        )
+
+    @property
+    def protects(self) -> str:
+        """What an observer of the release cannot tell."""
+        which = "one row" if self.rows == "one" else "every row at once"
+        return (
+            f"the exact entries of {which}: values that a shift of {self.b / 2:g} between two entries apart"
+        )
+
+    @property
+    def leaves_open(self) -> str:
+        """What this unit does not protect, in words."""
+        kept = "the known zeros and the number of rows"
+        if self.among is not None:
+            kept += ", every entry outside the index set"
+        return f"differences larger than b; {kept}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The unit as it stands in `release.json`."""
+        data: dict[str, Any] = {"name": self.name, "b": self.b, "rows": self.rows}
+        if self.among is not None:
+            data["among"] = [list(positions) for positions in self.among]
+        return data
+
+
+def _index_sets(among: Any) -> tuple[tuple[int, ...], ...]:
+    """Index sets as sorted tuples: one for every row, or one for each row."""
+    listed = list(among)
+    sets = [listed] if listed and all(isinstance(at, int | np.integer) for at in listed) else listed
+    found: list[tuple[int, ...]] = []
+    for positions in sets:
+        try:
+            row = tuple(sorted({operator.index(at) for at in positions}))
+        except TypeError:
+            raise ParameterError("among must hold column positions, whole numbers from 0") from None
+        if len(row) < 2 or row[0] < 0:
+            raise ParameterError("an index set must hold at least two column positions, counted from 0")
+        found.append(row)
+    if not found:
+        raise ParameterError("among must hold at least one index set; leave it out for all entries")
+    return tuple(found)
+
+
+_UNITS: dict[str, type[Unit]] = {
+    "destination": Destination,
+    "event": Event,
+    "secret": Secret,
+    "timepoint": TimePoint,
+}
 
 
 def unit_from_dict(data: dict[str, Any]) -> Unit:
