@@ -6,7 +6,7 @@ A unit is always tied to a relation, written out in the object, the file and eve
 - `Event`: one event is added or removed (`add_remove`), or replaced by any other (`replace`).
 - `Secret`: one fact is one way or another, and what depends on it follows (Pufferfish).
 - `Entry`: two entries of a row of a sensitive stochastic matrix differ by at most b in L1 norm.
-- `TimePoint`: the same for the state of one person at one time point (Pufferfish).
+- `TimePoint`: the same for the state of one person at one time point of a chain.
 
 "Any other" includes an event that is not counted at all (a missing or undeclared state): a guarantee for
 `replace` or `Destination` covers that change too, and no figure about how many events were counted is public.

@@ -40,10 +40,13 @@ class ChainClass:
     ----------
     states
         The declared states of the data.
+    origin
+        Where the class comes from, in words, for the record.
     """
 
     kind: ClassVar[str] = ""
     states: StateSpace
+    origin: str = ""
 
     @property
     def in_words(self) -> str:
@@ -52,7 +55,8 @@ class ChainClass:
 
     def to_dict(self) -> dict[str, Any]:
         """The class as it stands in `theta.json`."""
-        return {"format": FORMAT, "kind": self.kind, "states": self.states.to_dict()}
+        data = {"format": FORMAT, "kind": self.kind, "states": self.states.to_dict()}
+        return {**data, "origin": self.origin} if self.origin else data
 
     @property
     def text(self) -> str:
@@ -270,7 +274,7 @@ def theta_from_dict(data: Mapping[str, Any]) -> ChainClass:
         raise ReleaseFormatError('this is no class of chains: its "format" is not "dpmarkov theta"')
     try:
         states = StateSpace.from_dict(data["states"])
-        kind = data["kind"]
+        kind, origin = data["kind"], str(data.get("origin", ""))
         if kind == "gap":
             if "reversible" not in data:
                 raise ParameterError(
@@ -278,16 +282,18 @@ def theta_from_dict(data: Mapping[str, Any]) -> ChainClass:
                 )
             return GapChains(
                 states=states,
+                origin=origin,
                 least_probability=data["least_probability"],
                 eigengap=data["eigengap"],
                 reversible=data["reversible"],
             )
         if kind == "interval":
-            return IntervalChains(states=states, lower=data["lower"], upper=data["upper"])
+            return IntervalChains(states=states, origin=origin, lower=data["lower"], upper=data["upper"])
         if kind == "finite":
             models = tuple(Model.from_dict(entry) for entry in data["models"])
             emits = data.get("emits")
-            return FiniteChains(states=states, models=models, emits=None if emits is None else tuple(emits))
+            inner = None if emits is None else tuple(emits)
+            return FiniteChains(states=states, origin=origin, models=models, emits=inner)
     except (KeyError, TypeError, AttributeError) as error:
         raise ReleaseFormatError(
             f"the class of chains cannot be read: {type(error).__name__} {error}"

@@ -32,18 +32,19 @@ Mask = npt.NDArray[np.bool_]
 
 _UNIT = float(np.finfo(np.float64).eps)
 _TINY = 1e-250
+_BLOCK = 4_000_000
 _HORIZON = 256
 _SETTLED = 1e-9
 
 
 class _Powers:
-    """P^t for any t, by squaring, with the pattern of entries that are structurally > 0."""
+    """P^t for any t and all chains at once, by squaring, with the entries that are structurally > 0."""
 
-    def __init__(self, matrix: Array) -> None:
-        self._squares = [(matrix, matrix > 0)]
-        self._held: dict[int, tuple[Array, Mask]] = {1: self._squares[0]}
+    def __init__(self, matrices: Array) -> None:
+        self._squares = [(matrices, matrices > 0)]
+        self._held: dict[int, Steps] = {1: self._squares[0]}
 
-    def __call__(self, t: int) -> tuple[Array, Mask]:
+    def __call__(self, t: int) -> "Steps":
         found = self._held.get(t)
         if found is None:
             while len(self._squares) < t.bit_length():
@@ -56,46 +57,49 @@ class _Powers:
 
 
 class _Walk:
-    """The steps of a chain that varies with time, from one node onwards and up to it, as far as asked for."""
+    """The steps of chains that vary with time, from one node onwards and up to it, as far as asked for."""
 
-    def __init__(self, model: Model, node: int) -> None:
-        self._model, self._node = model, node
-        self._ahead: list[tuple[Array, Mask]] = []
-        self._behind: list[tuple[Array, Mask]] = []
+    def __init__(self, step: "Callable[[int], Steps]", node: int) -> None:
+        self._step, self._node = step, node
+        self._ahead: list[Steps] = []
+        self._behind: list[Steps] = []
 
-    def ahead(self, b: int) -> tuple[Array, Mask]:
-        """The matrix from the node to `b` points after it."""
+    def ahead(self, b: int) -> "Steps":
+        """The matrices from the node to `b` points after it."""
         while len(self._ahead) < b:
             step = self._step(self._node + len(self._ahead))
             self._ahead.append(_product(self._ahead[-1], step) if self._ahead else step)
         return self._ahead[b - 1]
 
-    def behind(self, a: int) -> tuple[Array, Mask]:
-        """The matrix from `a` points before the node to it."""
+    def behind(self, a: int) -> "Steps":
+        """The matrices from `a` points before the node to it."""
         while len(self._behind) < a:
             step = self._step(self._node - len(self._behind) - 1)
             self._behind.append(_product(step, self._behind[-1]) if self._behind else step)
         return self._behind[a - 1]
 
-    def _step(self, t: int) -> tuple[Array, Mask]:
-        matrix = self._model.step(t)
-        return matrix, matrix > 0
+
+Steps = tuple[Array, Mask]
 
 
-def _product(one: tuple[Array, Mask], other: tuple[Array, Mask]) -> tuple[Array, Mask]:
+def _product(one: Steps, other: Steps) -> Steps:
     return one[0] @ other[0], (one[1].astype(np.float32) @ other[1].astype(np.float32)) > 0
 
 
 def _ratios(rows: Array, possible: Mask) -> Array:
-    """The largest ln rows[x, y] / rows[x', y] over y, for each pair of rows; 0/0 does not count."""
-    if np.any(possible & (rows < _TINY)):
-        return np.full((rows.shape[0], rows.shape[0]), math.inf)
+    """The largest ln rows[m, x, y] / rows[m, x', y] over y, for each pair of rows; 0/0 does not count."""
+    if rows.size * rows.shape[1] > _BLOCK and rows.shape[0] > 1:
+        return np.concatenate([_ratios(rows[m : m + 1], possible[m : m + 1]) for m in range(rows.shape[0])])
     if possible.all():
-        logs = np.log(rows)
-        return np.asarray((logs[:, None, :] - logs[None, :, :]).max(axis=2))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.where(possible, np.log(np.where(possible, rows, 1.0)), -math.inf)
-        return np.asarray(np.fmax.reduce(logs[:, None, :] - logs[None, :, :], axis=2, initial=-math.inf))
+        logs = np.log(np.maximum(rows, _TINY))
+        found = (logs[:, :, None, :] - logs[:, None, :, :]).max(axis=3)
+    else:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.where(possible, np.log(np.where(possible, rows, 1.0)), -math.inf)
+            apart = logs[:, :, None, :] - logs[:, None, :, :]
+            found = np.fmax.reduce(apart, axis=3, initial=-math.inf)
+    lost = np.any(possible & (rows < _TINY), axis=(1, 2))
+    return np.where(lost[:, None, None], math.inf, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,32 +212,31 @@ class ExactInfluence:
         self._slack = 16 * _UNIT * k**3
         self.length = theta.length
         self.stationary = all(model.initial is None for model in self._models)
-        self._powers = [_Powers(model.step(1)) for model in self._models]
-        self._forward: dict[tuple[int, int], Array] = {}
-        self._backward: dict[tuple[int, int, bytes], Array] = {}
-        self._path: list[list[tuple[Array, Mask]]] = [
-            [(model.start, model.start > 0)] for model in self._models
-        ]
+        self._powers = _Powers(self._step(1)[0])
+        self._forward: dict[int, Array] = {}
+        self._backward: dict[tuple[int, bytes], Array] = {}
+        start = np.stack([model.start for model in self._models])
+        self._path: list[tuple[Array, Mask]] = [(start, start > 0)]
         self._limit: ExactNode | None = None
+        self._settled: Array | None = None
         self.horizon = 0 if self.stationary else self._find_horizon()
 
     def at(self, node: int) -> ExactNode:
         """The influence of time point `node` (the first is 1)."""
         if self.length is None and (self.stationary or node > self.horizon):
             return self.anywhere
-        walks = [_Walk(model, node) for model in self._models]
+        walk = None if self.length is None else _Walk(self._step, node)
+        p, possible = self._distribution(node)
+        counts = self._secret & possible[:, :, None] & possible[:, None, :]
+        odds = _odds(p, possible)
 
         def ahead(b: int) -> Array:
-            return self._stack(lambda m: self._masked(self._ahead(m, b, walks[m]), m, node))
+            return np.where(counts, self._ahead(b, walk), -math.inf)
 
         def behind(a: int) -> Array:
-            def of(m: int) -> Array:
-                can = self._distribution(m, node - a)[1]
-                with np.errstate(invalid="ignore"):
-                    terms = self._behind(m, a, can, walks[m]) + self._odds(m, node)
-                return self._masked(terms, m, node)
-
-            return self._stack(of)
+            can = self._distribution(node - a)[1]
+            with np.errstate(invalid="ignore"):
+                return np.where(counts, self._behind(a, can, walk) + odds, -math.inf)
 
         return ExactNode(ahead, behind, self._step_slack, self._slack + self._step_slack * node)
 
@@ -241,22 +244,19 @@ class ExactInfluence:
     def anywhere(self) -> ExactNode:
         """A bound for every node beyond the horizon; exact for stationary starts."""
         if self._limit is None:
-            odds = [self._limit_odds(m) for m in range(len(self._models))]
-            every = np.ones(self._secret.shape[0], dtype=bool)
+            odds = self._limit_odds()
+            every = np.ones(odds.shape[:2], dtype=bool)
             forward: dict[int, Array] = {}
             backward: dict[int, Array] = {}
 
-            def hidden(terms: Array) -> Array:
-                return np.where(self._secret, terms, -math.inf)
-
             def ahead(b: int) -> Array:
                 if b not in forward:
-                    forward[b] = self._stack(lambda m: hidden(self._ahead(m, b, None)))
+                    forward[b] = np.where(self._secret, self._ahead(b, None), -math.inf)
                 return forward[b]
 
             def behind(a: int) -> Array:
                 if a not in backward:
-                    backward[a] = self._stack(lambda m: hidden(self._behind(m, a, every, None) + odds[m]))
+                    backward[a] = np.where(self._secret, self._behind(a, every, None) + odds, -math.inf)
                 return backward[a]
 
             self._limit = ExactNode(
@@ -264,75 +264,66 @@ class ExactInfluence:
             )
         return self._limit
 
-    def _stack(self, of: Callable[[int], Array]) -> Array:
-        return np.stack([of(m) for m in range(len(self._models))])
+    def _step(self, t: int) -> Steps:
+        matrices = np.stack([model.step(t) for model in self._models])
+        return matrices, matrices > 0
 
-    def _ahead(self, m: int, b: int, walk: "_Walk | None") -> Array:
-        if walk is not None and self._models[m].length is not None:
+    def _ahead(self, b: int, walk: _Walk | None) -> Array:
+        if walk is not None:
             return _ratios(*walk.ahead(b))
-        found = self._forward.get((m, b))
+        found = self._forward.get(b)
         if found is None:
-            found = _ratios(*self._powers[m](b))
-            self._forward[m, b] = found
+            found = self._forward[b] = _ratios(*self._powers(b))
         return found
 
-    def _behind(self, m: int, a: int, can: Mask, walk: "_Walk | None") -> Array:
+    def _behind(self, a: int, can: Mask, walk: _Walk | None) -> Array:
         """The largest ln P(X_i = x | z) / P(X_i = x' | z) over the z that X_(i-a) `can` be."""
-        if walk is not None and self._models[m].length is not None:
-            steps, possible = walk.behind(a)
-            return _ratios(steps[can].T, possible[can].T)
-        key = (m, a, can.tobytes())
-        found = self._backward.get(key)
+        key = (a, can.tobytes())
+        found = None if walk is not None else self._backward.get(key)
         if found is None:
-            steps, possible = self._powers[m](a)
-            found = _ratios(steps[can].T, possible[can].T)
-            self._backward[key] = found
+            steps, possible = self._powers(a) if walk is None else walk.behind(a)
+            turned = possible & can[:, :, None]
+            found = _ratios(steps.transpose(0, 2, 1), turned.transpose(0, 2, 1))
+            if walk is None:
+                self._backward[key] = found
         return found
 
-    def _odds(self, m: int, node: int) -> Array:
-        p, possible = self._distribution(m, node)
-        if np.any(possible & (p < _TINY)):
-            return np.full(self._secret.shape, math.inf)
-        logs = np.log(np.where(possible, p, 1.0))
-        return np.asarray(logs[None, :] - logs[:, None])
+    def _distribution(self, node: int) -> tuple[Array, Mask]:
+        while len(self._path) < node:
+            matrices, steps = self._step(len(self._path))
+            p, possible = self._path[-1]
+            step = (p[:, None, :] @ matrices)[:, 0], (possible[:, None, :] @ steps)[:, 0]
+            self._path.append(step)
+        return self._path[node - 1]
 
-    def _masked(self, terms: Array, m: int, node: int) -> Array:
-        """Pairs that are no secret, or of which one state has probability 0, do not count."""
-        possible = self._distribution(m, node)[1]
-        counts = self._secret & possible[:, None] & possible[None, :]
-        return np.where(counts, terms, -math.inf)
-
-    def _distribution(self, m: int, node: int) -> tuple[Array, Mask]:
-        path = self._path[m]
-        if self._models[m].initial is None:
-            return path[0]
-        while len(path) < node:
-            matrix = self._models[m].step(len(path))
-            p, possible = path[-1]
-            path.append((p @ matrix, (possible.astype(float) @ (matrix > 0)) > 0))
-        return path[node - 1]
-
-    def _spread(self, m: int, node: int) -> tuple[float, Array]:
-        """How far apart the p_i / pi are, as a log ratio; and pi itself."""
-        pi = Model(self._models[m].matrix).start
-        p, possible = self._distribution(m, node)
+    def _spread(self, node: int) -> Array:
+        """How far apart p_i / pi is over the states of each chain, as a log ratio."""
+        if self._settled is None:
+            self._settled = np.stack([Model(model.matrix).start for model in self._models])
+        p, possible = self._distribution(node)
         if not possible.all() or p.min() < _TINY:
-            return math.inf, pi
-        return float(np.log((p / pi).max()) - np.log((p / pi).min())), pi
+            return np.full(p.shape[0], math.inf)
+        relative = np.log(p) - np.log(self._settled)
+        return np.asarray(relative.max(axis=1) - relative.min(axis=1))
 
     def _find_horizon(self) -> int:
         """The first node at which all starts have settled, or the last one that is taken on its own."""
         if self.length is not None:
             return self.length
-        declared = [m for m, model in enumerate(self._models) if model.initial is not None]
-        for node in range(1, _HORIZON):
-            if all(self._spread(m, node)[0] <= _SETTLED for m in declared):
-                return node
-        return _HORIZON
+        return next((i for i in range(1, _HORIZON) if self._spread(i).max() <= _SETTLED), _HORIZON)
 
-    def _limit_odds(self, m: int) -> Array:
-        spread, pi = (
-            (0.0, self._models[m].start) if self._models[m].initial is None else self._spread(m, self.horizon)
-        )
-        logs = np.log(pi)
-        return np.asarray(logs[None, :] - logs[:, None] + spread)
+    def _limit_odds(self) -> Array:
+        pi = self._path[0][0]
+        spread = np.zeros(pi.shape[0])
+        if not self.stationary:
+            spread = self._spread(self.horizon)
+            pi = pi if self._settled is None else self._settled
+        return _odds(pi, np.ones(pi.shape, dtype=bool)) + spread[:, None, None]
+
+
+def _odds(p: Array, possible: Mask) -> Array:
+    """The ln p(x') / p(x), for each chain and pair; infinite where a probability is too small to be known."""
+    logs = np.log(np.where(possible, np.maximum(p, _TINY), 1.0))
+    odds = logs[:, None, :] - logs[:, :, None]
+    lost = np.any(possible & (p < _TINY), axis=1)
+    return np.where(lost[:, None, None], math.inf, odds)
