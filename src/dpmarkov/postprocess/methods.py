@@ -16,6 +16,7 @@ Flat = npt.NDArray[np.float64]
 METHODS = ("posterior", "project", "clip")
 
 _FULL = 1e-9
+"""What a cell of the support holds at the least, in counts: a chain without accidental zeros."""
 
 
 def estimate_probabilities(
@@ -35,12 +36,17 @@ def estimate_probabilities(
         `"posterior"`: the posterior mean, positive in every cell of the support (a chain without accidental
         zeros). `"project"`: the nearest row with the noisy total. `"clip"`: negative counts become zero.
     """
-    cells = layout.cells
-    if method == "clip":
-        return to_rows(clip(noisy), cells)
-    if method == "project":
-        return to_rows(project(noisy, cells), cells)
-    if method != "posterior":
+    if method not in METHODS:
         raise ParameterError(f"post-processing must be one of {', '.join(METHODS)}; got {method!r}")
-    counts = posterior_mean(noisy, cells, law, is_chain=layout.is_chain).counts
-    return to_rows(counts + _FULL, cells)
+    result = np.empty(layout.cells.n_cells)
+    for block in layout.blocks:
+        values, cells = noisy[block.at], block.cells
+        if method == "clip":
+            counts = clip(values)
+        elif method == "project":
+            counts = project(values, cells)
+        else:
+            is_chain = layout.is_chain and block.kind == "transitions"
+            counts = posterior_mean(values, cells, law, is_chain=is_chain).counts + _FULL
+        result[block.at] = to_rows(counts, cells)
+    return result

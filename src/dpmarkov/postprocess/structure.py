@@ -11,7 +11,7 @@ from scipy import sparse
 
 from dpmarkov.support import Support
 
-__all__ = ["RANKS", "factor_ensemble", "rank_one"]
+__all__ = ["RANKS", "factor_ensemble", "rank_one", "scattered"]
 
 Flat = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
@@ -62,7 +62,7 @@ def factor_ensemble(noisy: npt.NDArray[np.int64], start: Flat, variance: float, 
     for rank in ranks:
         for repeat in range(repeats):
             salt = 1000 * rank + 10 * repeat
-            fold = (_scattered(cells.n_cells, salt) * _FOLDS).astype(np.int64)
+            fold = (scattered(cells.n_cells, salt) * _FOLDS).astype(np.int64)
             for k in range(_FOLDS):
                 left_out = fold == k
                 fitted = _factorise(target, ~left_out, start, variance, cells, rank, salt + k)
@@ -90,7 +90,7 @@ def _factorise(
     shown = np.where(seen, start, 0.0)
     row_totals = np.bincount(rows, shown, cells.n_rows) + 0.5
     column_totals = np.bincount(columns, shown, cells.n_columns) + 0.5
-    uneven = _scattered((cells.n_rows + cells.n_columns) * rank, salt).reshape(-1, rank) + 0.2
+    uneven = scattered((cells.n_rows + cells.n_columns) * rank, salt).reshape(-1, rank) + 0.2
     left = uneven[: cells.n_rows] * row_totals[:, None]
     right = uneven[cells.n_rows :] * column_totals[:, None]
     fitted = _product(left, right, cells)
@@ -112,7 +112,7 @@ def _factorise(
     return _product(left, right, cells)
 
 
-def _scattered(size: int, salt: int) -> Flat:
+def scattered(size: int, salt: int) -> Flat:
     """Fixed numbers in [0, 1) without pattern (SplitMix64), so that the same input gives the same output."""
     z = (np.arange(1, size + 1, dtype=np.uint64) + np.uint64(salt << 40)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -124,7 +124,11 @@ def plan_dirichlet(
             u = np.maximum(weighted, alpha) if candidate == "floor" else weighted + alpha
             error = _row_error(u, counts, shares)
             if best is None or error < best.row_error:
-                mechanism = Dirichlet(form=candidate, weight=weight, alpha=alpha)
+                try:
+                    mechanism = Dirichlet(form=candidate, weight=weight, alpha=alpha)
+                except ParameterError:
+                    # Weight and floor too far apart for exact parameters.
+                    continue
                 best = DirichletPlan(
                     layout=layout,
                     unit=unit,

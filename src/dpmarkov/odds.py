@@ -1,0 +1,177 @@
+"""What an epsilon means: an attacker's chances, from the whole exact curve delta(epsilon).
+
+Somebody wonders whether one unit is in the data (for *replace*: which of two values it has), and believes it
+with a prior probability p. Two questions have exact answers:
+
+- *How often can they be right?* The best guess is right with probability
+  (1 - p) + p delta(ln((1 - p) / p)): the point of the curve where the slope is the prior odds.
+- *How sure can they become?* With delta > 0 a rare output may prove the case outright, so the most that the
+  belief can reach is 1, with a probability of at most delta. The useful answer is for alarms that catch at
+  least one case in twenty: the belief after such an alarm, p b / (p b + (1 - p) a), at the smallest false
+  alarm rate a that the curve allows for the power b.
+
+e^epsilon alone would answer neither: it is wrong for delta > 0 and loose for most of the curve.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from dpmarkov.errors import ParameterError
+
+__all__ = ["LARGE_EPSILON", "Odds", "OddsTable", "odds"]
+
+Flat = npt.NDArray[np.float64]
+
+LARGE_EPSILON = 5.0
+"""Above this a warning is due: the guarantee alone rules out little."""
+
+PRIORS = (0.01, 0.1, 0.5, 0.9, 0.99)
+_POWER = 0.05
+
+
+class Curve(Protocol):
+    """Whatever has an exact curve: a `Profile`."""
+
+    def delta(self, epsilon: npt.ArrayLike) -> Flat:
+        """The curve at each epsilon."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Odds:
+    """One prior and what the release can make of it.
+
+    Parameters
+    ----------
+    prior
+        The attacker's belief beforehand that the unit is in the data.
+    guess_before, guess_after
+        How often the best guess is right, without and with the release.
+    posterior
+        The belief after an alarm that catches at least one case in twenty.
+    """
+
+    prior: float
+    guess_before: float
+    guess_after: float
+    posterior: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OddsTable:
+    """The table for one guarantee, with a warning where one is due.
+
+    Parameters
+    ----------
+    rows
+        One entry for each prior.
+    warning
+        A sentence for an epsilon above 5, else an empty string.
+    """
+
+    rows: tuple[Odds, ...]
+    warning: str
+
+    @property
+    def in_words(self) -> str:
+        """The even prior in one sentence."""
+        even = min(self.rows, key=lambda row: abs(row.prior - 0.5))
+        return (
+            f"Somebody who has no idea ({_percent(even.prior)} sure) whether one unit is in the data guesses "
+            f"right at most {_percent(even.guess_after)} of the time with the release, against "
+            f"{_percent(even.guess_before)} without it."
+        )
+
+    def describe(self) -> str:
+        """The table in plain text."""
+        head = f"{'belief before':>14}  {'best guess right':>28}  {'belief after':>13}"
+        lines = [
+            self.in_words,
+            "",
+            head,
+            f"{'':>14}  {'without':>13}  {'with release':>13}  {'an alarm*':>13}",
+        ]
+        lines += [
+            f"{_percent(row.prior):>14}  {_percent(row.guess_before):>13}  "
+            f"{_percent(row.guess_after):>13}  {_percent(row.posterior):>13}"
+            for row in self.rows
+        ]
+        lines.append("* the belief at most, after an alarm that catches at least one true case in twenty")
+        if self.warning:
+            lines += ["", f"Warning: {self.warning}"]
+        return "\n".join(lines)
+
+
+def odds(curve: Curve, *, epsilon: float, priors: Sequence[float] = PRIORS) -> OddsTable:
+    """The odds table of a guarantee.
+
+    Parameters
+    ----------
+    curve
+        The exact curve delta(epsilon): a guarantee's `evidence.profile`.
+    epsilon
+        The epsilon that is claimed, for the range of the curve and the warning.
+    priors
+        Beliefs beforehand, each between 0 and 1.
+
+    Examples
+    --------
+    >>> table = odds(release.guarantee.evidence.profile, epsilon=1.0)  # doctest: +SKIP
+    """
+    if not priors or not all(0 < prior < 1 for prior in priors):
+        raise ParameterError(f"priors must lie strictly between 0 and 1; got {list(priors)!r}")
+    # A coarse grid can only overstate what an attacker may do: every point of it is a valid bound.
+    grid = np.linspace(0.0, 4 * epsilon, 401)
+    deltas = np.asarray(curve.delta(grid), dtype=float)
+    alarm = _false_alarms(grid, deltas, _POWER)
+    rows = tuple(
+        Odds(
+            prior=float(prior),
+            guess_before=max(prior, 1 - prior),
+            guess_after=_best_guess(curve, prior),
+            posterior=_believed(prior, alarm),
+        )
+        for prior in priors
+    )
+    warning = ""
+    if epsilon > LARGE_EPSILON:
+        warning = (
+            f"epsilon = {epsilon:.3g} is large. By the guarantee alone, one unit may shift the odds of a "
+            f"conclusion {math.exp(min(epsilon, 700.0)):,.0f}-fold; values up to 1 are strong, up to "
+            f"{LARGE_EPSILON:g} common"
+        )
+    return OddsTable(rows=rows, warning=warning)
+
+
+def _best_guess(curve: Curve, prior: float) -> float:
+    """How often the best guess is right: (1 - p) + p delta(ln((1 - p) / p)), for any p."""
+    # For p > 1/2 the question is asked from the other side: the curve bounds both directions.
+    least, most = min(prior, 1 - prior), max(prior, 1 - prior)
+    delta = float(np.asarray(curve.delta(np.array([math.log(most / least)])))[0])
+    return min(1.0, most + least * delta)
+
+
+def _false_alarms(grid: Flat, deltas: Flat, power: float) -> float:
+    """The smallest false alarm rate that the curve allows for a power."""
+    one = np.exp(-grid) * (power - deltas)
+    with np.errstate(over="ignore"):
+        other = 1 - deltas - np.exp(np.minimum(grid, 700.0)) * (1 - power)
+    return float(np.clip(max(one.max(), other.max()), 0.0, 1.0))
+
+
+def _believed(prior: float, alarm: float) -> float:
+    """The belief after an alarm of power 5 % with that false alarm rate."""
+    true = prior * _POWER
+    return true / (true + (1 - prior) * alarm)
+
+
+def _percent(value: float) -> str:
+    """A probability in percent; never rounded down to what it is not, or up to a certainty it is not."""
+    if value in (0.0, 1.0):
+        return f"{value:.0%}"
+    text = f"{100 * value:.2f}" if 0.0001 < value < 0.9999 else f"{100 * value:.6f}"
+    return f"{text}%"

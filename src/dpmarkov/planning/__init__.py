@@ -1,0 +1,9 @@
+"""What accuracy to expect, and the choice that follows from it; computed without touching the data.
+
+A plan runs the mechanisms, as they are, on counts that stand in for the data: of a public shape, or of an
+earlier release. Nothing sensitive is read, so nothing is spent.
+"""
+
+from dpmarkov.planning.dirichlet import DirichletPlan, expected_events_guess, plan_dirichlet
+
+__all__ = ["DirichletPlan", "expected_events_guess", "plan_dirichlet"]
