@@ -1,13 +1,15 @@
 """Transition counts: the integer matrix of events, on the support, after contributions were bounded."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dpmarkov.contributions import Contributions
 from dpmarkov.errors import InputError, ParameterError, StateSpaceError
 from dpmarkov.layout import Layout
+from dpmarkov.states import State
 
 __all__ = ["COUNT_LIMIT", "TransitionCounts"]
 
@@ -27,10 +29,13 @@ class TransitionCounts:
         The public shape: state spaces and support.
     values
         One integer >= 0 for each cell of `layout.cells`.
+    contributions
+        The public bounds under which they were counted; a release refuses a unit that does not fit them.
     """
 
     layout: Layout
     values: npt.NDArray[np.int64]
+    contributions: Contributions = field(default_factory=Contributions)
 
     def __post_init__(self) -> None:
         values = np.asarray(self.values)
@@ -88,14 +93,16 @@ class TransitionCounts:
         """The counts of both data sets together; they must share one layout."""
         if self.layout != other.layout:
             raise StateSpaceError("only counts of the same states and support can be merged")
-        return TransitionCounts(self.layout, self.values + other.values)
+        together = self.contributions.merge(other.contributions)
+        return TransitionCounts(self.layout, self.values + other.values, together)
 
     def __add__(self, other: "TransitionCounts") -> "TransitionCounts":
         return self.merge(other)
 
-    def matrix(self) -> npt.NDArray[np.int64]:
-        """The counts as a dense matrix. Exact and sensitive: never publish it."""
-        return np.asarray(self.layout.cells.dense(self.values), dtype=np.int64)
+    def matrix(self, group: State | None = None) -> npt.NDArray[np.int64]:
+        """The transitions (of one group) as a dense matrix. Exact and sensitive: never publish it."""
+        block = self.layout.block("transitions", group)
+        return np.asarray(block.cells.dense(self.values[block.at]), dtype=np.int64)
 
     def __repr__(self) -> str:
         return f"TransitionCounts({self.layout}; values are sensitive and not shown)"

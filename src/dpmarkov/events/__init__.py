@@ -2,6 +2,7 @@
 
 from dpmarkov.events.counting import count
 from dpmarkov.events.files import same_file
-from dpmarkov.events.supports import make_layout, read_support
+from dpmarkov.events.question import make_layout
+from dpmarkov.events.supports import read_support
 
 __all__ = ["count", "make_layout", "read_support", "same_file"]

@@ -54,8 +54,17 @@ class Dialect(ABC):
         """Whether `text` matches a regular expression."""
 
     @abstractmethod
-    def sha256(self, text: str) -> str:
-        """The SHA-256 of a text's UTF-8 bytes, as lower-case hexadecimal text that sorts byte by byte."""
+    def hash_number(self, text: str) -> str:
+        """The first 60 bits of the SHA-256 of a text's UTF-8 bytes, as a 64-bit integer."""
+
+    @abstractmethod
+    def quotient(self, whole: str, part: str) -> str:
+        """Whole-number division of integers >= 0, rounded down."""
+
+    @staticmethod
+    def remainder(whole: str, part: str) -> str:
+        """The remainder of integers >= 0."""
+        return f"({whole}) % {part}"
 
     @abstractmethod
     def epoch_us(self, expression: str, kind: Kind) -> str:
@@ -154,9 +163,13 @@ class DuckDialect(Dialect):
         digits = f"regexp_replace({expression}, {pattern}, '\\1\\2')"
         return f"TRY_CAST({digits} AS BIGINT)"
 
-    def sha256(self, text: str) -> str:
-        """The SHA-256 of a text's UTF-8 bytes, as lower-case hexadecimal text."""
-        return f"sha256({text})"
+    def hash_number(self, text: str) -> str:
+        """The first 60 bits of the SHA-256 of a text's UTF-8 bytes, as a 64-bit integer."""
+        return f"CAST('0x' || substr(sha256({text}), 1, 15) AS BIGINT)"
+
+    def quotient(self, whole: str, part: str) -> str:
+        """Whole-number division of integers >= 0, rounded down."""
+        return f"({whole}) // {part}"
 
     def epoch_us(self, expression: str, kind: Kind) -> str:
         """A timestamp, a date or ISO 8601 text as microseconds since 1970."""

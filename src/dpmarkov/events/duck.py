@@ -16,8 +16,8 @@ from dpmarkov.events.progress import progress_bar
 
 __all__ = ["DuckEngine", "connect", "duck_kind"]
 
-_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
-_INTEGERS |= {"HUGEINT", "UHUGEINT"}
+_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+_WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT"}
 
 
 def duck_kind(type_name: str) -> Kind:
@@ -27,7 +27,7 @@ def duck_kind(type_name: str) -> Kind:
         return Kind.INTEGER
     if name.startswith(("VARCHAR", "ENUM(", "UUID")):
         return Kind.TEXT if not name.endswith("]") else Kind.OTHER
-    if name.startswith("DECIMAL"):
+    if name in _WIDE or name.startswith("DECIMAL"):
         return Kind.DECIMAL if not name.endswith("]") else Kind.OTHER
     if name in {"FLOAT", "DOUBLE"}:
         return Kind.FLOAT

@@ -19,22 +19,15 @@ _LARGEST = 10**18
 def share_states(
     engine: Engine, name: str, space: StateSpace, merge: Mapping[State, State] | None = None
 ) -> None:
-    """Give the engine the table `name` (key, position) of a state space, merged states included."""
+    """Give the engine the table `name` (key, position) of a state space.
+
+    With a merge map (from every original state, written in the type of the merged ones) its keys are what is
+    looked for.
+    """
     if space.is_integer and any(abs(int(state)) >= _LARGEST for state in space):
         raise StateSpaceError("integer states must lie between -10^18 and 10^18; declare larger ones as text")
-    keys: list[State] = list(space.states)
-    positions = list(range(len(space)))
-    for given, merged in (merge or {}).items():
-        if isinstance(given, int) != space.is_integer:
-            raise StateSpaceError(f"the merge map names {given!r}, but the states are of the other type")
-        if given in space:
-            if given != merged:
-                raise StateSpaceError(
-                    f"the merge map turns {given!r} into {merged!r}, but {given!r} is itself a declared state"
-                )
-            continue
-        keys.append(given)
-        positions.append(space.index(merged))
+    keys: list[State] = list(merge) if merge else list(space.states)
+    positions = [space.index(merge[key]) for key in keys] if merge else list(range(len(space)))
     engine.share(name, {"key": keys, "position": positions})
 
 

@@ -12,7 +12,14 @@ from dpmarkov.events.frames import open_frame
 __all__ = ["open_table"]
 
 
-def open_table(data: Any, wanted: Sequence[str], *, delimiter: str | None = None) -> Engine:
+def open_table(
+    data: Any,
+    wanted: Sequence[str],
+    *,
+    table: str | None = None,
+    query: str | None = None,
+    delimiter: str | None = None,
+) -> Engine:
     """Open `data` for the columns `wanted`.
 
     Parameters

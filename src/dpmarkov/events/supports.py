@@ -1,4 +1,4 @@
-"""Read a public support, and build the layout that counts are made for."""
+"""Read a public support, and build a layout with it."""
 
 from collections.abc import Iterable
 from os import PathLike
@@ -10,7 +10,7 @@ from dpmarkov.layout import Layout
 from dpmarkov.states import State, StateSpace
 from dpmarkov.support import Support
 
-__all__ = ["make_layout", "read_support"]
+__all__ = ["SupportLike", "build_layout", "read_support"]
 
 SupportLike = Support | str | PathLike[str] | Iterable[tuple[State, State]]
 
@@ -52,39 +52,29 @@ def _state(value: object, space: StateSpace) -> State:
         raise StateSpaceError(f"the support names {text!r}, but the declared states are integers") from None
 
 
-def make_layout(
+def build_layout(
     *,
-    states: StateSpace | Iterable[State],
-    source_states: StateSpace | Iterable[State] | None = None,
-    support: SupportLike | None = None,
-    single: bool = False,
+    states: StateSpace,
+    source_states: StateSpace | Iterable[State] | None,
+    support: SupportLike | None,
+    single: bool,
+    groups: StateSpace | None,
+    starts: bool,
+    lengths: StateSpace | None,
 ) -> Layout:
-    """The layout of a count, from what is declared.
-
-    Parameters
-    ----------
-    states
-        The states; the to-states only, where `source_states` are given.
-    source_states
-        The from-states, where they differ.
-    support
-        The allowed pairs: a `Support`, a file (see `read_support`) or a list. `None` allows all.
-    single
-        A single categorical column: one row.
-    """
-    target = states if isinstance(states, StateSpace) else StateSpace(states)
+    """A layout with the support read, where it is a file."""
     if single:
         if source_states is not None or support is not None:
             raise StateSpaceError("a single column has neither from-states nor a support")
-        return Layout(target=target)
+        return Layout(target=states, groups=groups)
     if source_states is None:
-        source = target
+        source = states
     else:
         source = source_states if isinstance(source_states, StateSpace) else StateSpace(source_states)
     if support is None or isinstance(support, Support):
         cells = support
     elif isinstance(support, str | PathLike):
-        cells = read_support(support, source, target)
+        cells = read_support(support, source, states)
     else:
-        cells = Support.from_pairs(source, target, support)
-    return Layout(target=target, source=source, support=cells)
+        cells = Support.from_pairs(source, states, support)
+    return Layout(target=states, source=source, support=cells, groups=groups, starts=starts, lengths=lengths)
