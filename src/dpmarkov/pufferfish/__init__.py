@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from dpmarkov.pufferfish.classes import load_theta as load_theta
     from dpmarkov.pufferfish.classes import theta_from_dict as theta_from_dict
     from dpmarkov.pufferfish.estimate import estimate_theta as estimate_theta
+    from dpmarkov.pufferfish.facts import release_by_wasserstein as release_by_wasserstein
+    from dpmarkov.pufferfish.facts import release_over_network as release_over_network
     from dpmarkov.pufferfish.framework import HISTOGRAM as HISTOGRAM
     from dpmarkov.pufferfish.framework import TRANSITIONS as TRANSITIONS
     from dpmarkov.pufferfish.framework import Secrets as Secrets
@@ -31,12 +33,12 @@ if TYPE_CHECKING:
     from dpmarkov.pufferfish.noise import Noise as Noise
     from dpmarkov.pufferfish.noise import joint_epsilon as joint_epsilon
     from dpmarkov.pufferfish.noise import plan_noise as plan_noise
+    from dpmarkov.pufferfish.noisy import NoisyStatistic as NoisyStatistic
     from dpmarkov.pufferfish.quilt import Quilt as Quilt
     from dpmarkov.pufferfish.quilt import basic as basic
     from dpmarkov.pufferfish.quilt import closed_form as closed_form
     from dpmarkov.pufferfish.quilt import fast as fast
     from dpmarkov.pufferfish.quilt import influence_of as influence_of
-    from dpmarkov.pufferfish.releasing import NoisyStatistic as NoisyStatistic
     from dpmarkov.pufferfish.releasing import release_chain as release_chain
     from dpmarkov.pufferfish.releasing import release_histogram as release_histogram
     from dpmarkov.pufferfish.releasing import release_statistic as release_statistic
@@ -58,7 +60,7 @@ _PUBLIC = {
     "Model": "dpmarkov.pufferfish.model",
     "NetworkNoise": "dpmarkov.pufferfish.networkquilt",
     "Noise": "dpmarkov.pufferfish.noise",
-    "NoisyStatistic": "dpmarkov.pufferfish.releasing",
+    "NoisyStatistic": "dpmarkov.pufferfish.noisy",
     "Quilt": "dpmarkov.pufferfish.quilt",
     "Secrets": "dpmarkov.pufferfish.framework",
     "StateSequence": "dpmarkov.pufferfish.sequence",
@@ -79,8 +81,10 @@ _PUBLIC = {
     "plan_noise": "dpmarkov.pufferfish.noise",
     "quilts_of": "dpmarkov.pufferfish.networkquilt",
     "read_sequences": "dpmarkov.pufferfish.table",
+    "release_by_wasserstein": "dpmarkov.pufferfish.facts",
     "release_chain": "dpmarkov.pufferfish.releasing",
     "release_histogram": "dpmarkov.pufferfish.releasing",
+    "release_over_network": "dpmarkov.pufferfish.facts",
     "release_statistic": "dpmarkov.pufferfish.releasing",
     "semi_markov": "dpmarkov.pufferfish.model",
     "theta_from_dict": "dpmarkov.pufferfish.classes",

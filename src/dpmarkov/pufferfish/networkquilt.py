@@ -136,12 +136,19 @@ class NetworkNoise:
         The Pufferfish epsilon that `scale` delivers.
     scale
         The scale of the Laplace noise.
+    lipschitz
+        How far the statistic may move with one node.
     quilts
         The quilt that was chosen for each protected node, with its influence.
+    in_words, secrets
+        The class and what is hidden, as phrases.
     """
 
     epsilon: float
     scale: float
+    lipschitz: float
+    in_words: str
+    secrets: str
     quilts: Mapping[Node, tuple[NetworkQuilt, float]]
 
     def to_dict(self) -> dict[str, Any]:
@@ -217,4 +224,11 @@ def plan_network_noise(
             worst = max(worst, best[0])
     if not chosen:
         raise ParameterError("secrets must name at least one node")
-    return NetworkNoise(epsilon=epsilon, scale=score_up(Fraction(lipschitz) * worst), quilts=chosen)
+    return NetworkNoise(
+        epsilon=epsilon,
+        scale=score_up(Fraction(lipschitz) * worst),
+        lipschitz=lipschitz,
+        in_words=f"one of {len(networks)} declared Bayesian networks on {len(graph)} nodes",
+        secrets=f"the value of any single one of {len(chosen)} nodes",
+        quilts=chosen,
+    )

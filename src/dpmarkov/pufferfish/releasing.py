@@ -1,12 +1,8 @@
 """Releases under Pufferfish: a private histogram, a private Markov chain, any Lipschitz statistic."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,11 +19,12 @@ from dpmarkov.privacy.unit import TimePoint
 from dpmarkov.pufferfish.classes import ChainClass
 from dpmarkov.pufferfish.framework import HISTOGRAM, TRANSITIONS, Secrets, Statistic
 from dpmarkov.pufferfish.noise import Noise, plan_noise
+from dpmarkov.pufferfish.noisy import NoisyStatistic
 from dpmarkov.pufferfish.sampling import noisy_integers, noisy_reals
 from dpmarkov.pufferfish.sequence import GAPS_IN_WORDS, StateSequence
 from dpmarkov.releases.release import Release, seed_warning
 
-__all__ = ["NoisyStatistic", "release_chain", "release_histogram", "release_statistic"]
+__all__ = ["release_chain", "release_histogram", "release_statistic"]
 
 THEOREM = (
     "Markov Quilt Mechanism: Wang, Song and Chaudhuri, Theorem 4.4, with the corrections listed in "
@@ -35,63 +32,6 @@ THEOREM = (
 )
 
 People = StateSequence | Sequence[StateSequence]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoisyStatistic:
-    """A statistic with Laplace noise, its guarantee and its provenance. Everything in it is public.
-
-    Parameters
-    ----------
-    values
-        The noisy numbers.
-    guarantee
-        What is protected, how strongly, on what evidence.
-    noise
-        The scale and the other public parameters.
-    created, version
-        When and by which version of dpmarkov.
-    seed
-        Set for a simulation: such a release is *not private*.
-    """
-
-    values: tuple[float, ...]
-    guarantee: Guarantee
-    noise: Mapping[str, Any]
-    created: str
-    version: str
-    seed: int | None = None
-
-    @property
-    def value(self) -> float:
-        """The number, of a statistic that is a single one."""
-        if len(self.values) != 1:
-            raise ParameterError(f"this statistic has {len(self.values)} numbers; use .values")
-        return self.values[0]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The release as plain values."""
-        return {
-            "format": "dpmarkov statistic",
-            "values": list(self.values),
-            "guarantee": self.guarantee.to_dict(),
-            "noise": dict(self.noise),
-            "made": {
-                "software": "dpmarkov",
-                "version": self.version,
-                "time": self.created,
-                "seed": self.seed,
-                "private": self.seed is None,
-            },
-        }
-
-    def save(self, path: str | PathLike[str]) -> Path:
-        """Write the release to a JSON file that does not exist yet."""
-        target = Path(path)
-        if target.exists():
-            raise ParameterError(f"{target} exists; choose another file")
-        target.write_text(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        return target
 
 
 def release_histogram(
@@ -221,14 +161,7 @@ def release_statistic(
     finite = np.where(np.isfinite(exact), exact, 0.0)
     noisy = noisy_reals(finite, noise.scale, Entropy.choose(seed))
     trusted = (f"the statistic changes by at most {noise.statistic.lipschitz:g} with one time point",)
-    return NoisyStatistic(
-        values=tuple(noisy.tolist()),
-        guarantee=_guarantee(noise, persons, seed, trusted),
-        noise=_public(noise),
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
-        version=version("dpmarkov"),
-        seed=seed,
-    )
+    return NoisyStatistic.made(noisy, _guarantee(noise, persons, seed, trusted), _public(noise), seed)
 
 
 def _plan(

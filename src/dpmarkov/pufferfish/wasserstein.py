@@ -92,12 +92,15 @@ class FiniteFramework:
         For each distribution of the class: secret -> law of F (value -> probability). A secret that has
         probability 0 under a distribution is left out there.
     in_words
-        The framework as a sentence.
+        The class as a phrase.
+    secrets
+        What is hidden, as a phrase.
     """
 
     pairs: tuple[tuple[Hashable, Hashable], ...]
     laws: tuple[Mapping[Hashable, Law], ...]
-    in_words: str = "a framework given by its conditional distributions"
+    in_words: str = "distributions that are given by the law of the statistic under each secret"
+    secrets: str = "any single secret of the framework"
 
     def __post_init__(self) -> None:
         if not self.pairs or not self.laws:
@@ -107,6 +110,12 @@ class FiniteFramework:
             for secret in pair:
                 if secret not in known:
                     raise ParameterError(f"no law is given for the secret {secret!r}")
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether F has whole numbers for values."""
+        every = {value for laws in self.laws for law in laws.values() for value in law}
+        return all(_fraction(value).denominator == 1 for value in every)
 
     def distance(self) -> Fraction:
         """W: the largest distance over the pairs and the class."""
@@ -163,7 +172,10 @@ def chain_sums(theta: FiniteChains, length: int, values: Sequence[int]) -> Finit
         if any((t, a) in law for law in laws) and any((t, b) in law for law in laws)
     )
     return FiniteFramework(
-        pairs=pairs, laws=tuple(laws), in_words=f"the state at any time point of {length}; {theta.in_words}"
+        pairs=pairs,
+        laws=tuple(laws),
+        in_words=theta.in_words,
+        secrets=f"the state at any single one of {length:,} time points",
     )
 
 
@@ -236,7 +248,8 @@ def network_sums(
     return FiniteFramework(
         pairs=pairs,
         laws=tuple(laws),
-        in_words=f"the value of any of {len(protected)} nodes, under one of {len(networks)} networks",
+        in_words=f"one of {len(networks)} declared Bayesian networks on {len(networks[0].sizes)} nodes",
+        secrets=f"the value of any single one of {len(protected)} nodes",
     )
 
 
