@@ -70,7 +70,7 @@ def need_delta(budget: Budget) -> None:
     """Refuse a pure budget for a mechanism that has no pure guarantee."""
     if budget.delta == 0:
         raise ParameterError(
-            "delta = 0 asks for a pure guarantee, which a Dirichlet draw does not have; discrete Laplace noise "
+            "delta = 0 asks for a pure guarantee, which this mechanism does not have; discrete Laplace noise "
             "and the Pufferfish mechanisms have one. Ask for a delta > 0, such as 1e-6, or for one of these"
         )
 
@@ -98,8 +98,8 @@ def calibrate(unit: Unit, budget: Budget, floor: float | Floats) -> float | Floa
 
     Guarantee
     ---------
-    `dirichlet_profile(unit, weight, floor).certified_delta(budget.epsilon) <= budget.delta`, evaluated in ball
-    arithmetic at the very weight that is returned, for every entry.
+    `dirichlet_profile(unit, weight, floor).certified_delta(budget.epsilon) <= budget.delta`, evaluated in
+    ball arithmetic at the very weight that is returned, for every entry.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def calibrate(unit: Unit, budget: Budget, floor: float | Floats) -> float | Floa
 
 
 def _log_delta(unit: Unit, weights: Floats, floors: Floats, epsilon: float) -> Floats:
-    """ln delta of `dirichlet_profile` for each weight and floor: at once where one pair says it all."""
+    """The logarithm of delta of `dirichlet_profile` for each weight and floor: at once where one pair says it all."""
     sample = dirichlet_profile(unit, float(weights[0]), float(floors[0])).alternatives
     if len(sample) == 1 and len(sample[0]) == 1:
         if isinstance(sample[0][0], BetaPair):

@@ -1,7 +1,7 @@
 """Certification: the same deltas in ball arithmetic (Arb), rounded up.
 
-A ball is a number with a rigorous error radius. Each function raises the precision until the ball is tight and
-returns a float that is not below its upper end, so what it returns is never below the truth. What cannot be
+A ball is a number with a rigorous error radius. Each function raises the precision until the ball is tight
+and returns a float that is not below its upper end, so what it returns is never below the truth. What cannot be
 made tight falls back to a bound that is cheap and always true (delta <= P of the best set <= 1), never to a
 smaller number.
 
@@ -23,7 +23,7 @@ __all__ = [
     "float_up",
 ]
 
-# The ball of a certified value has at least this many correct bits: it exceeds the truth by at most 1e-10 of it.
+# A certified ball has at least this many correct bits: its end exceeds the truth by at most 1e-10 of it.
 _TIGHT_BITS = 34
 _PRECISIONS = (112, 224, 448, 896, 1792)
 # Below this a delta means nothing; an upper bound that has come down to it is good enough.

@@ -1,7 +1,7 @@
 """Dominating pairs: what an observer has to tell apart in the worst case.
 
-A pair (P, Q) *dominates* a mechanism for a relation when, whatever two neighbouring data sets one takes, their
-two output laws are at most as easy to tell apart as P and Q: H_eps(output || output') <= H_eps(P || Q) for
+A pair (P, Q) *dominates* a mechanism for a relation when, whatever two neighbouring data sets one takes,
+their two output laws are at most as easy to tell apart as P and Q: H_eps(output || output') <= H_eps(P || Q) for
 every real eps. A pair is directed: `reverse()` is (Q, P), and a guarantee takes the worse of both.
 
 ================  =============================================================================
@@ -52,7 +52,7 @@ class Pair:
     kind: ClassVar[str]
 
     def log_delta(self, epsilon: npt.ArrayLike) -> Floats:
-        """ln H_eps(P || Q) for each (real, also negative) epsilon, in floats; right to ten digits."""
+        """The logarithm of H_eps(P || Q) for each (real, also negative) epsilon, in floats; right to ten digits."""
         raise InputError("a bare Pair has no laws: use BetaPair, GammaPair or another pair")
 
     def certified_delta(self, epsilon: float) -> float:
@@ -95,7 +95,7 @@ class BetaPair(Pair):
         object.__setattr__(self, "weight", check_positive("weight", self.weight))
 
     def log_delta(self, epsilon: npt.ArrayLike) -> Floats:
-        """ln H_eps(P || Q); the pair is its own mirror image, so both directions agree."""
+        """The logarithm of H_eps(P || Q); the pair is its own mirror image, so both directions agree."""
         return log_delta_beta(self.alpha, self.weight, epsilon)
 
     def certified_delta(self, epsilon: float) -> float:
@@ -128,7 +128,7 @@ class GammaPair(Pair):
         object.__setattr__(self, "vanishes", bool(self.vanishes))
 
     def log_delta(self, epsilon: npt.ArrayLike) -> Floats:
-        """ln H_eps(P || Q) in this direction."""
+        """The logarithm of H_eps(P || Q) in this direction."""
         rule = log_delta_gamma_remove if self.vanishes else log_delta_gamma_add
         return rule(self.alpha, self.weight, epsilon)
 
@@ -160,7 +160,7 @@ class ApproximatePair(Pair):
         object.__setattr__(self, "delta", float(self.delta))
 
     def log_delta(self, epsilon: npt.ArrayLike) -> Floats:
-        """ln H_eps(P || Q)."""
+        """The logarithm of H_eps(P || Q)."""
         return _log_response(self.epsilon, self.delta, epsilon)
 
     def certified_delta(self, epsilon: float) -> float:
@@ -180,7 +180,7 @@ class PurePair(Pair):
         object.__setattr__(self, "epsilon", float(self.epsilon))
 
     def log_delta(self, epsilon: npt.ArrayLike) -> Floats:
-        """ln H_eps(P || Q); -inf from `epsilon` on."""
+        """The logarithm of H_eps(P || Q); -inf from `epsilon` on."""
         return _log_response(self.epsilon, 0.0, epsilon)
 
     def certified_delta(self, epsilon: float) -> float:

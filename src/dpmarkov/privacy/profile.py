@@ -1,8 +1,8 @@
 """The privacy profile: delta as a function of epsilon, from dominating pairs.
 
 A profile is a set of alternatives (the worst one counts: several rows, several kinds of change), each a
-product of pairs that happen together (several cells that change at once, several releases). Both directions of
-each alternative count, since either of two neighbours may be the true data.
+product of pairs that happen together (several cells that change at once, several releases). Both directions
+of each alternative count, since either of two neighbours may be the true data.
 """
 
 import math
@@ -59,7 +59,7 @@ class Profile:
         return tuple(dict.fromkeys(both))
 
     def log_delta(self, epsilon: npt.ArrayLike) -> Floats:
-        """ln delta for each epsilon, in floats, without the rounding up."""
+        """The logarithm of delta for each epsilon, in floats, without the rounding up."""
         e = np.asarray(epsilon, dtype=np.float64)
         worst = np.full(e.shape, -np.inf)
         for pairs in self._directions():
@@ -72,7 +72,7 @@ class Profile:
         return float(values) if values.ndim == 0 else values
 
     def epsilon(self, delta: float) -> float:
-        """The smallest epsilon >= 0 with `self.delta(epsilon) <= delta`, rounded up; infinity if there is none."""
+        """The smallest epsilon >= 0 with `self.delta(epsilon) <= delta`, rounded up; infinity if none."""
         return _smallest(lambda e: self.delta(e) <= delta)
 
     def certified_delta(self, epsilon: float) -> float:

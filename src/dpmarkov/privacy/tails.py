@@ -35,7 +35,7 @@ _CHUNK = 1 << 12
 
 
 def stirling_remainder(x: Floats) -> Floats:
-    """ln Gamma(x) - [(x - 1/2) ln x - x + ln(2 pi)/2], without cancellation for large x."""
+    """The value of ln Gamma(x) - [(x - 1/2) ln x - x + ln(2 pi)/2], without cancellation for large x."""
     large = np.maximum(x, 10.0)
     inverse = 1.0 / large
     square = inverse * inverse
@@ -84,7 +84,7 @@ def _log_integral(
     before: Floats,
     after: Floats,
 ) -> Floats:
-    """ln of the integral over t > 0 of exp(log_density(t)) (1 - e^{-w t}).
+    """Logarithm of the integral over t > 0 of exp(log_density(t)) (1 - e^{-w t}).
 
     The density bends around t = `bend` on the scale `width`, has died at the distance `before` to the left of
     the bend and `after` to the right of it, and falls from t = 0 with `slope` (where bend <= width).
@@ -94,8 +94,8 @@ def _log_integral(
     near = 1.0 / (1.0 / width + weight + np.maximum(slope, 0.0))
     centre = np.where(edge, near, bend)
     scale = np.where(edge, near, width)
-    # t = centre * log(1 + (e - 1) exp(z / centre)) with z = scale * sinh(s): even steps in s are even steps in
-    # log t near zero, even steps of `scale` around the bend, and even steps in log t far to the right.
+    # t = centre * log(1 + (e - 1) exp(z / centre)) with z = scale * sinh(s): even steps in s are even steps
+    # in log t near zero, even steps of `scale` around the bend, and even steps in log t far to the right.
     lowest = np.where(2 * before < centre, np.minimum(2 * before, 23 * centre), 23 * centre)
     start = -np.arcsinh(lowest / scale)
     died = np.where(edge, np.minimum(after, (_NEGLIGIBLE + 4) / np.maximum(slope, 1e-300)), after)

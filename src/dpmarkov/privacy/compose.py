@@ -1,0 +1,1 @@
+"""Composition of directed pairs: several that happen together."""
