@@ -1,0 +1,1 @@
+"""What a release is good for: error bounds and error bars, from public quantities."""
