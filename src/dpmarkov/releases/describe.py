@@ -49,6 +49,13 @@ def _largest(release: Release, shares: list[float], title: str) -> str:
 
 
 def _long_run(release: Release) -> str:
+    if release.groups is not None:
+        first = release.groups.states[0]
+        return (
+            f"{len(release.groups)} groups ({', '.join(release.groups.labels[:_SHOWN])}"
+            f"{', ...' if len(release.groups) > _SHOWN else ''}); the first one, {first}:\n"
+            f"{_long_run(release.of(first))}"
+        ).rstrip()
     if not release.layout.is_chain:
         shares = release.probabilities.tolist()
         return _largest(release, shares, "Largest shares") if release.layout.source is None else ""
@@ -61,7 +68,11 @@ def _long_run(release: Release) -> str:
         shares = release.stationary_distribution.tolist()
     except ChainError:
         return verdict
-    return f"{verdict}\n{_largest(release, shares, 'Stationary distribution (largest states)')}"
+    settled = _largest(release, shares, "Stationary distribution (largest states)")
+    if release.layout.starts:
+        shares = release.start_distribution.tolist()
+        settled += "\n" + _largest(release, shares, "Where sequences start (largest states)")
+    return f"{verdict}\n{settled}"
 
 
 def summary(release: Release) -> dict[str, object]:
@@ -81,6 +92,9 @@ def summary(release: Release) -> dict[str, object]:
         "created": release.created,
         "version": release.version,
     }
+    if layout.groups is not None:
+        data["groups"] = [str(group) for group in layout.groups]
+        return data
     if layout.source is None:
         data["distribution"] = dict(zip(map(str, layout.target), release.probabilities.tolist(), strict=True))
     if layout.is_chain:

@@ -1,5 +1,8 @@
 """A release on disk: `release.json` and `transitions.parquet`, written whole or not at all.
 
+With sequences there are also `starts.parquet` and `lengths.parquet`; a mechanism that reveals noisy counts
+adds a file of these for each.
+
 Rows, order and size of the files depend on the layout alone: probabilities are stored plain, without
 compression or statistics, so that not even a file's size tells anything about the draw.
 """
@@ -21,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpmarkov.errors import DpmarkovError, EngineError, ParameterError, ReleaseFormatError
-from dpmarkov.layout import Layout
+from dpmarkov.layout import BlockKind, Layout
 from dpmarkov.privacy.guarantee import Guarantee
 from dpmarkov.releases.release import Release
 from dpmarkov.states import StateSpace
@@ -33,7 +36,12 @@ SCHEMA_VERSION = 1
 RELEASE_FILE = "release.json"
 TRANSITIONS_FILE = "transitions.parquet"
 COUNTS_FILE = "counts.parquet"
-_OWN_FILES = {RELEASE_FILE, TRANSITIONS_FILE, COUNTS_FILE}
+_TABLES: dict[BlockKind, tuple[str, str]] = {
+    "transitions": (TRANSITIONS_FILE, COUNTS_FILE),
+    "starts": ("starts.parquet", "start_counts.parquet"),
+    "lengths": ("lengths.parquet", "length_counts.parquet"),
+}
+_OWN_FILES = {RELEASE_FILE, *(name for names in _TABLES.values() for name in names)}
 
 
 def check_output(path: str | PathLike[str], *, overwrite: bool = False) -> Path:
@@ -59,15 +67,19 @@ def check_output(path: str | PathLike[str], *, overwrite: bool = False) -> Path:
 def save(release: Release, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
     """Write `release` to the directory `path`; a failure half way leaves nothing behind."""
     folder = check_output(path, overwrite=overwrite)
-    files = {TRANSITIONS_FILE: _parquet(release.layout, "probability", release.probabilities)}
-    if release.noisy_counts is not None:
-        files[COUNTS_FILE] = _parquet(release.layout, "noisy_count", release.noisy_counts)
+    files: dict[str, bytes] = {}
+    for kind in dict.fromkeys(block.kind for block in release.layout.blocks):
+        shares, counts = _TABLES[kind]
+        files[shares] = _parquet(release.layout, kind, "probability", release.probabilities)
+        if release.noisy_counts is not None:
+            files[counts] = _parquet(release.layout, kind, "noisy_count", release.noisy_counts)
     document = {
         "format": FORMAT,
         "schema_version": SCHEMA_VERSION,
         "layout": release.layout.to_dict(),
         "guarantee": release.guarantee.to_dict(),
         "mechanism": dict(release.mechanism),
+        "counting": dict(release.counting),
         "made": {
             "software": "dpmarkov",
             "version": release.version,
@@ -114,18 +126,34 @@ def _write(path: Path, data: bytes) -> None:
         os.fsync(handle.fileno())
 
 
-def _parquet(layout: Layout, column: str, values: npt.NDArray[np.generic]) -> bytes:
-    """The table of cells in the layout's order, in a form whose size does not depend on `values`."""
+def _parquet(layout: Layout, kind: BlockKind, column: str, values: npt.NDArray[np.generic]) -> bytes:
+    """The table of cells in the layout's order, in a form whose size does not depend on `values`.
+
+    Columns: `group` where there are groups; `from` and `to`, or `state`, or `length`; the value; labels.
+    """
+    blocks = [block for block in layout.blocks if block.kind == kind]
+    cells, n_groups = blocks[0].cells, len(blocks)
+    rows, at = np.tile(cells.row_of_cell, n_groups), np.tile(cells.indices, n_groups)
     columns: dict[str, pa.Array] = {}
-    rows, at = layout.cells.row_of_cell, layout.cells.indices
-    if layout.source is not None:
+    labels: dict[str, pa.Array] = {}
+    if layout.groups is not None:
+        group = np.repeat(np.arange(n_groups, dtype=np.int64), cells.n_cells)
+        columns["group"] = _states(layout.groups, group)
+        if layout.groups.has_labels:
+            labels["group_label"] = _labels(layout.groups, group)
+    if kind == "transitions" and layout.source is not None:
         columns["from"] = _states(layout.source, rows)
-    columns["to"] = _states(layout.target, at)
-    columns[column] = pa.array(values)
-    if layout.source is not None and layout.source.has_labels:
-        columns["from_label"] = _labels(layout.source, rows)
-    if layout.target.has_labels:
-        columns["to_label"] = _labels(layout.target, at)
+        if layout.source.has_labels:
+            labels["from_label"] = _labels(layout.source, rows)
+    if kind == "lengths":
+        columns["length"] = pa.array(at + 1)
+    else:
+        name = "to" if kind == "transitions" else "state"
+        columns[name] = _states(layout.target, at)
+        if layout.target.has_labels:
+            labels[f"{name}_label"] = _labels(layout.target, at)
+    columns[column] = pa.array(values[blocks[0].at.start : blocks[-1].at.stop])
+    columns |= labels
     buffer = io.BytesIO()
     pq.write_table(
         pa.table(columns),
@@ -172,16 +200,17 @@ def load(path: str | PathLike[str]) -> Release:
         hashes: Mapping[str, Any] = document["files"]
         noisy = None
         if COUNTS_FILE in hashes:
-            noisy = _read(folder, COUNTS_FILE, hashes, layout, "noisy_count").astype(np.int64)
+            noisy = _read(folder, 1, hashes, layout, "noisy_count").astype(np.int64)
         return Release(
             layout=layout,
-            probabilities=_read(folder, TRANSITIONS_FILE, hashes, layout, "probability").astype(np.float64),
+            probabilities=_read(folder, 0, hashes, layout, "probability").astype(np.float64),
             guarantee=Guarantee.from_dict(document["guarantee"]),
             mechanism=document["mechanism"],
             created=made["time"],
             version=made["version"],
             seed=made["seed"],
             noisy_counts=noisy,
+            counting=document.get("counting", {}),
         )
     except DpmarkovError as error:
         raise ReleaseFormatError(f"{folder} cannot be loaded: {error}") from None
@@ -190,8 +219,21 @@ def load(path: str | PathLike[str]) -> Release:
 
 
 def _read(
-    folder: Path, name: str, hashes: Mapping[str, Any], layout: Layout, column: str
+    folder: Path, which: int, hashes: Mapping[str, Any], layout: Layout, column: str
 ) -> npt.NDArray[np.generic]:
+    """One value for each cell of the layout, from the tables of all its parts."""
+    parts = []
+    for kind in dict.fromkeys(block.kind for block in layout.blocks):
+        size = sum(block.cells.n_cells for block in layout.blocks if block.kind == kind)
+        parts.append(_read_table(folder, _TABLES[kind][which], hashes, size, column))
+    return np.concatenate(parts)
+
+
+def _read_table(
+    folder: Path, name: str, hashes: Mapping[str, Any], size: int, column: str
+) -> npt.NDArray[np.generic]:
+    if name not in hashes:
+        raise ReleaseFormatError(f"{RELEASE_FILE} does not list {name}")
     try:
         data = (folder / name).read_bytes()
     except OSError:
@@ -201,6 +243,6 @@ def _read(
             f"{name} does not match its hash in {RELEASE_FILE}: it is damaged or was changed"
         )
     table = pq.read_table(io.BytesIO(data))
-    if column not in table.column_names or table.num_rows != layout.cells.n_cells:
+    if column not in table.column_names or table.num_rows != size:
         raise ReleaseFormatError(f"{name} does not fit the states in {RELEASE_FILE}")
     return np.asarray(table.column(column).to_numpy())

@@ -71,6 +71,7 @@ def release(
         raise ParameterError(
             "form, floor and expected_events choose a mechanism; leave them out when you give one"
         )
+    counts.contributions.check(unit)
     entropy = Entropy.choose(seed)
     guarantee = guarantee_for(mechanism, unit=unit, budget=budget, layout=counts.layout, seed=seed)
     draw = mechanism.draw(counts, entropy)
@@ -83,6 +84,7 @@ def release(
         version=version("dpmarkov"),
         seed=seed,
         noisy_counts=draw.noisy_counts,
+        counting=counts.contributions.to_dict(),
     )
 
 

@@ -1,7 +1,7 @@
 """The release as an object: frozen, public, and complete in itself."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,9 @@ from scipy import sparse
 
 from dpmarkov.chain import MarkovChain
 from dpmarkov.errors import ChainError, ReleaseFormatError
-from dpmarkov.layout import Layout
+from dpmarkov.layout import Block, BlockKind, Layout
 from dpmarkov.privacy.guarantee import Guarantee
+from dpmarkov.states import State, StateSpace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,6 +46,8 @@ class Release:
         Set for a simulation: such a release is *not private*.
     noisy_counts
         The counts with noise, from mechanisms that reveal them.
+    counting
+        The public rules that the events were counted by.
     """
 
     layout: Layout
@@ -55,6 +58,7 @@ class Release:
     version: str
     seed: int | None = None
     noisy_counts: npt.NDArray[np.int64] | None = None
+    counting: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n_cells = self.layout.cells.n_cells
@@ -70,14 +74,51 @@ class Release:
         object.__setattr__(self, "probabilities", p)
 
     @property
+    def groups(self) -> StateSpace | None:
+        """The groups, each with a matrix of its own (`of`); None where there are none."""
+        return self.layout.groups
+
+    def of(self, group: State) -> "Release":
+        """The part of one group, under the same guarantee (which covers all groups together)."""
+        kinds = dict.fromkeys(block.kind for block in self.layout.blocks)
+        parts = [self.layout.block(kind, group).at for kind in kinds]
+        noisy = self.noisy_counts
+        return replace(
+            self,
+            layout=self.layout.of_group(group),
+            probabilities=np.concatenate([self.probabilities[at] for at in parts]),
+            noisy_counts=None if noisy is None else np.concatenate([noisy[at] for at in parts]),
+        )
+
+    @property
     def transition_matrix(self) -> npt.NDArray[np.float64]:
         """The stochastic matrix, dense: from-states are rows, to-states are columns."""
-        return np.asarray(self.layout.cells.dense(self.probabilities), dtype=np.float64)
+        block = self._block("transitions")
+        return np.asarray(block.cells.dense(self.probabilities[block.at]), dtype=np.float64)
 
     @property
     def sparse_matrix(self) -> sparse.csr_array:
         """The stochastic matrix on its support."""
-        return self.layout.cells.sparse(self.probabilities)
+        block = self._block("transitions")
+        return block.cells.sparse(self.probabilities[block.at])
+
+    @property
+    def start_distribution(self) -> npt.NDArray[np.float64]:
+        """Where sequences start: one share for each state."""
+        return self.probabilities[self._block("starts").at]
+
+    @property
+    def length_distribution(self) -> npt.NDArray[np.float64]:
+        """How long sequences are: one share for each length from 1; the last stands for longer ones too."""
+        return self.probabilities[self._block("lengths").at]
+
+    def _block(self, kind: BlockKind) -> Block:
+        if self.layout.groups is not None:
+            raise ChainError(
+                f"this release holds {len(self.layout.groups)} groups: take one with "
+                f"release.of({self.layout.groups.states[0]!r})"
+            )
+        return self.layout.block(kind)
 
     @property
     def chain(self) -> MarkovChain:
@@ -87,8 +128,7 @@ class Release:
                 f"this release is a stochastic matrix of {self.layout}, not a Markov chain: "
                 "a chain needs the same from-states and to-states"
             )
-        cells = self.layout.cells
-        matrix = self.transition_matrix if cells.is_full else self.sparse_matrix
+        matrix = self.transition_matrix if self.layout.allowed.is_full else self.sparse_matrix
         return MarkovChain(matrix, self.layout.target)
 
     @property
