@@ -38,7 +38,7 @@ from dpmarkov.support import Support
 __all__ = ["MIN_PROBABILITY", "WEIGHT_BITS", "Dirichlet", "Form", "draw_rows", "normalize_rows"]
 
 Form = Literal["floor", "prior"]
-FORMS = ("floor", "prior")
+FORMS: tuple[Form, ...] = ("floor", "prior")
 Flat = npt.NDArray[np.float64]
 
 WEIGHT_BITS = 20
@@ -83,8 +83,8 @@ class Dirichlet:
             )
         if self._count_limit < 2**20:
             raise ParameterError(
-                f"weight {self.weight:g} and floor {self.alpha:g} lie too far apart for exact parameters; "
-                "choose a floor closer to the weight"
+                f"weight {self.weight!r} and floor {self.alpha!r} cannot be added exactly in doubles; "
+                "choose a floor with fewer digits, or closer to the weight"
             )
 
     @property

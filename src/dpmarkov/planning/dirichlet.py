@@ -14,9 +14,9 @@ from scipy import special
 
 from dpmarkov.errors import ParameterError
 from dpmarkov.layout import Layout
-from dpmarkov.mechanisms.dirichlet import FORMS, Dirichlet, Form
+from dpmarkov.mechanisms.dirichlet import FORMS, WEIGHT_BITS, Dirichlet, Form
 from dpmarkov.privacy.budget import Budget
-from dpmarkov.privacy.calibrate import calibrate
+from dpmarkov.privacy.calibrate import calibrate, round_down
 from dpmarkov.privacy.unit import Unit
 
 __all__ = ["DirichletPlan", "expected_events_guess", "plan_dirichlet"]
@@ -26,9 +26,10 @@ Flat = npt.NDArray[np.float64]
 EVENTS_PER_ROW = 1000
 """The guess for a row's events where the user gives none."""
 
-_FLOORS = np.round(np.geomspace(0.1, 1000, 41), 3)
+# With few significant bits, so that w x + alpha is exact too.
+_FLOORS = round_down(np.geomspace(0.1, 1000, 41), 10)
 _ROW_SAMPLES = 24
-_CELL_SAMPLES = 4000
+_CELL_SAMPLES = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,7 @@ class DirichletPlan:
                 f"Budget      {self.budget}",
                 f"Mechanism   {self.mechanism.name}, weight {self.mechanism.weight:.6g} an event, "
                 f"floor {self.mechanism.alpha:.6g}: {effect}",
-                f"Prediction  row error {self.row_error:.2g} (total variation, averaged over events) if there "
+                f"Prediction  row error {self.row_error:.2g} (total variation, mean over events) if there "
                 f"are about {self.expected_events:,} events (a guess) spread as Zipf's law has it",
             ]
         )
@@ -114,58 +115,67 @@ def plan_dirichlet(
     if floor is not None and not (math.isfinite(floor) and 1e-6 <= floor <= 1e9):
         raise ParameterError(f"floor must be a number from 1e-6 to 1e9; got {floor!r}")
     events = expected_events_guess(layout, expected_events)
-    floors = _FLOORS if floor is None else np.array([float(floor)])
+    floors = _FLOORS if floor is None else round_down(np.array([float(floor)]), WEIGHT_BITS)
     weights = np.asarray(calibrate(unit, budget, floors), dtype=float)
-    shares, counts = _reference_rows(layout, events)
-    best: DirichletPlan | None = None
-    for candidate in FORMS if form is None else (form,):
-        for alpha, weight in zip(floors.tolist(), weights.tolist(), strict=True):
-            weighted = weight * counts
-            u = np.maximum(weighted, alpha) if candidate == "floor" else weighted + alpha
-            error = _row_error(u, counts, shares)
-            if best is None or error < best.row_error:
-                try:
-                    mechanism = Dirichlet(form=candidate, weight=weight, alpha=alpha)
-                except ParameterError:
-                    # Weight and floor too far apart for exact parameters.
-                    continue
-                best = DirichletPlan(
-                    layout=layout,
-                    unit=unit,
-                    budget=budget,
-                    mechanism=mechanism,
-                    row_error=error,
-                    expected_events=events,
-                )
-    if best is None:
-        raise ParameterError("no mechanism can be planned for this budget")
-    return best
+    reference = _reference_rows(layout, events)
+    forms: tuple[Form, ...] = FORMS if form is None else (form,)
+    choices = [
+        (error, candidate, alpha, weight)
+        for candidate in forms
+        for error, alpha, weight in zip(
+            _row_errors(candidate, floors, weights, reference), floors.tolist(), weights.tolist(), strict=True
+        )
+    ]
+    error, chosen, alpha, weight = min(choices)
+    return DirichletPlan(
+        layout=layout,
+        unit=unit,
+        budget=budget,
+        mechanism=Dirichlet(form=chosen, weight=weight, alpha=alpha),
+        row_error=error,
+        expected_events=events,
+    )
 
 
-def _reference_rows(layout: Layout, events: int) -> tuple[Flat, Flat]:
-    """A few rows of the public shape: the share of events each stands for, and their expected counts."""
-    cells = layout.cells
-    n_rows = cells.n_rows
-    row_mass = 1 / np.arange(1, n_rows + 1)
-    row_mass /= row_mass.sum()
-    groups = np.array_split(np.arange(n_rows), min(n_rows, _ROW_SAMPLES))
-    shares = np.array([row_mass[group].sum() for group in groups])
-    masses = np.array([row_mass[group].mean() for group in groups])
-    n_cells = max(2, min(_CELL_SAMPLES, round(cells.n_cells / n_rows)))
-    cell_mass = 1 / np.arange(1, n_cells + 1)
-    cell_mass /= cell_mass.sum()
-    return shares, events * masses[:, None] * cell_mass[None, :]
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """A few rows and cells of the public shape, each standing for `share` of the events or `many` cells."""
+
+    share: Flat
+    many: Flat
+    counts: Flat
+    truth: Flat
 
 
-def _row_error(u: Flat, counts: Flat, shares: Flat) -> float:
-    """Expected total variation of a Dirichlet row: bias and noise of each cell, as if it were normal."""
-    totals = u.sum(axis=1, keepdims=True)
+def _reference_rows(layout: Layout, events: int) -> _Reference:
+    """Rows and cells by Zipf's law, thinned to a few that stand for their neighbours."""
+    n_rows = layout.cells.n_rows
+    share, row_mass, _ = _thinned_zipf(n_rows, _ROW_SAMPLES)
+    _, cell_mass, many = _thinned_zipf(max(2, round(layout.cells.n_cells / n_rows)), _CELL_SAMPLES)
+    return _Reference(share, many, events * row_mass[:, None] * cell_mass, cell_mass)
+
+
+def _thinned_zipf(n: int, samples: int) -> tuple[Flat, Flat, Flat]:
+    """For groups of neighbouring ranks: their joint mass, the mass of each member, and how many they are."""
+    edges = np.unique(np.round(np.geomspace(1, n + 1, samples + 1)).astype(np.int64))
+    mass = np.concatenate(([0.0], np.cumsum(1 / np.arange(1, n + 1))))
+    joint = np.diff(mass[edges - 1]) / mass[-1]
+    many = np.diff(edges).astype(np.float64)
+    return joint, joint / many, many
+
+
+def _row_errors(form: Form, floors: Flat, weights: Flat, reference: _Reference) -> list[float]:
+    """Expected total variation of a Dirichlet row for each floor: bias and noise, as if it were normal."""
+    weighted = weights[:, None, None] * reference.counts
+    least = floors[:, None, None]
+    u = np.maximum(weighted, least) if form == "floor" else weighted + least
+    totals = (u @ reference.many)[:, :, None]
     mean = u / totals
-    bias = np.abs(mean - counts / counts.sum(axis=1, keepdims=True))
+    bias = np.abs(mean - reference.truth)
     spread = np.sqrt(mean * (1 - mean) / (totals + 1))
     ratio = bias / spread
     # E|N(bias, spread^2)|
-    absolute = spread * math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2) + bias * special.erf(
-        ratio / math.sqrt(2)
-    )
-    return float(min(1.0, shares @ (absolute.sum(axis=1) / 2)))
+    noise = spread * math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2)
+    absolute = noise + bias * special.erf(ratio / math.sqrt(2))
+    errors = np.minimum(1.0, (absolute @ reference.many / 2) @ reference.share)
+    return [float(error) for error in errors]
