@@ -1,8 +1,10 @@
 """DuckDB in process: the engine for files, frames and DuckDB databases."""
 
+import atexit
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -40,18 +42,42 @@ def duck_kind(type_name: str) -> Kind:
     return Kind.OTHER
 
 
-def connect(database: str = ":memory:", *, read_only: bool = False) -> tuple[Any, Any]:
-    """A connection that installs nothing, and the private directory that it may spill to."""
+def connect(database: str = ":memory:", *, read_only: bool = False) -> tuple[Any, Callable[[], None]]:
+    """A connection that installs nothing and spills to a private directory, and how to let go of it.
+
+    In memory it is a cursor on one database of this process, with views of its own: a fresh database would
+    cost as much as grouping two million rows.
+    """
+    if database == ":memory:":
+        connection = _memory().cursor()
+        close = connection.close
+    else:
+        connection, spill = _open(database, read_only)
+
+        def close() -> None:
+            connection.close()
+            spill.cleanup()
+
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
+    return connection, close
+
+
+def _open(database: str, read_only: bool) -> tuple[Any, tempfile.TemporaryDirectory[str]]:
     spill = tempfile.TemporaryDirectory(prefix="dpmarkov-")
     config: dict[str, str | bool | int | float | list[str]] = {
         "autoinstall_known_extensions": False,
         "temp_directory": spill.name,
         "preserve_insertion_order": False,
     }
-    connection = duckdb.connect(database, read_only=read_only, config=config)
-    connection.execute("SET TimeZone = 'UTC'")
-    connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
-    return connection, spill
+    return duckdb.connect(database, read_only=read_only, config=config), spill
+
+
+@cache
+def _memory() -> Any:
+    connection, spill = _open(":memory:", False)
+    atexit.register(spill.cleanup)
+    return connection
 
 
 class DuckEngine(Engine):
@@ -60,12 +86,14 @@ class DuckEngine(Engine):
     DuckDB's own error texts may quote the value that it stumbled over, so none is ever passed on.
     """
 
-    def __init__(self, connection: Any, spill: Any, relation: str, columns: list[Column], where: str) -> None:
+    def __init__(
+        self, connection: Any, close: Callable[[], None], relation: str, columns: list[Column], where: str
+    ) -> None:
         self.dialect = DuckDialect()
         self.relation = relation
         self.columns = columns
         self._connection = connection
-        self._spill = spill
+        self._close = close
         self._where = where
 
     def share(self, name: str, columns: Mapping[str, Sequence[object] | Integers]) -> None:
@@ -103,8 +131,7 @@ class DuckEngine(Engine):
 
     def close(self) -> None:
         """Let go of the connection and of temporary files."""
-        self._connection.close()
-        self._spill.cleanup()
+        self._close()
 
 
 def _translated(error: BaseException, where: str) -> BaseException:

@@ -43,7 +43,7 @@ def same_file(path: str | Path, data: str) -> bool:
 def open_files(data: str, wanted: Sequence[str], delimiter: str | None) -> DuckEngine:
     """Open CSV or Parquet files as one table."""
     paths = find_files(data)
-    connection, spill = connect()
+    connection, close = connect()
     try:
         forms = {_form(path) for path in paths}
         if len(forms) > 1:
@@ -56,10 +56,9 @@ def open_files(data: str, wanted: Sequence[str], delimiter: str | None) -> DuckE
             relation, columns = _parquet(connection, paths, wanted)
         else:
             relation, columns = _csv(paths, wanted, delimiter)
-        return DuckEngine(connection, spill, relation, columns, data)
+        return DuckEngine(connection, close, relation, columns, data)
     except BaseException:
-        connection.close()
-        spill.cleanup()
+        close()
         raise
 
 

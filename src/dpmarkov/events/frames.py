@@ -18,14 +18,14 @@ __all__ = ["open_frame"]
 def open_frame(frame: Any, wanted: Sequence[str]) -> DuckEngine:
     """Open a table in memory; only the wanted columns are touched."""
     table = _arrow(frame, wanted)
-    connection, spill = connect()
+    connection, close = connect()
     connection.register("frame", table)
     described = connection.execute("DESCRIBE SELECT * FROM frame").fetchall()
     columns = [
         Column(f"c{i}", duck_kind(row[1]), name)
         for i, (row, name) in enumerate(zip(described, wanted, strict=True))
     ]
-    return DuckEngine(connection, spill, "(SELECT * FROM frame)", columns, "the table")
+    return DuckEngine(connection, close, "(SELECT * FROM frame)", columns, "the table")
 
 
 def _arrow(frame: Any, wanted: Sequence[str]) -> pa.Table:
