@@ -1,7 +1,7 @@
 """How the command line writes states, supports and units."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpmarkov.errors import ParameterError, StateSpaceError, UnitError
 
@@ -76,18 +76,30 @@ def _same_file(path: Path, data: str) -> bool:
     return any(Path(name).exists() and Path(name).resolve().samefile(resolved) for name in names)
 
 
-def parse_unit(name: str, relation: str | None) -> "Unit":
-    """The unit that `--unit` and `--relation` name."""
-    from dpmarkov.privacy.unit import Destination, Event
+def parse_unit(name: str | None, relation: str | None, table: dict[str, Any]) -> "Unit":
+    """The unit that `--unit` and `--relation` name, with the bounds of the table's options."""
+    from dpmarkov.privacy import unit as units
 
-    if name == "destination":
-        if relation is not None:
+    if name is None:
+        if table["user"] is not None:
             raise UnitError(
-                "--relation goes with --unit event; a destination has one relation, its replacement"
+                "with --user, say what is protected: --unit user --max-events M (the person), --unit visit "
+                "(one row of a sequence) or, for a table of pairs, --unit event"
             )
-        return Destination()
-    if name == "event":
-        if relation not in (None, "add_remove", "replace"):
-            raise ParameterError(f"--relation must be add_remove or replace; got {relation!r}")
-        return Event() if relation is None else Event(relation=relation)  # type: ignore[arg-type]
-    raise UnitError(f"--unit must be one of event, destination; got {name!r}")
+        name = "event"
+    if relation is not None and name not in ("event", "user"):
+        raise UnitError(
+            f"--relation goes with --unit event and --unit user; a {name} has one relation, its own"
+        )
+    if relation not in (None, "add_remove", "replace"):
+        raise ParameterError(f"--relation must be add_remove or replace; got {relation!r}")
+    given: dict[str, Any] = {} if relation is None else {"relation": relation}
+    if name == "user":
+        if table["max_events"] is None:
+            raise UnitError("--unit user needs --max-events M: how many events of a user may count at most")
+        given |= {"max_events": table["max_events"], "max_per_pair": table["max_per_pair"]}
+    kinds = {"event": "Event", "destination": "Destination", "user": "User", "visit": "Visit"}
+    if name not in kinds:
+        raise UnitError(f"--unit must be one of {', '.join(kinds)}; got {name!r}")
+    made: Unit = getattr(units, kinds[name])(**given)
+    return made
