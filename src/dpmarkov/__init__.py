@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dpmarkov.chain import MarkovChain as MarkovChain
     from dpmarkov.counts import TransitionCounts as TransitionCounts
     from dpmarkov.errors import DpmarkovError as DpmarkovError
+    from dpmarkov.events import check as check
     from dpmarkov.events import count as count
     from dpmarkov.layout import Layout as Layout
     from dpmarkov.privacy.budget import Budget as Budget
@@ -35,6 +36,7 @@ _PUBLIC = {
     "StateSpace": "dpmarkov.states",
     "Support": "dpmarkov.support",
     "TransitionCounts": "dpmarkov.counts",
+    "check": "dpmarkov.events",
     "count": "dpmarkov.events",
     "load": "dpmarkov.releases",
     "release": "dpmarkov.releases",

@@ -2,7 +2,8 @@
 
 from dpmarkov.events.counting import count
 from dpmarkov.events.files import same_file
+from dpmarkov.events.inspection import Inspection, check
 from dpmarkov.events.question import make_layout
 from dpmarkov.events.supports import read_support
 
-__all__ = ["count", "make_layout", "read_support", "same_file"]
+__all__ = ["Inspection", "check", "count", "make_layout", "read_support", "same_file"]

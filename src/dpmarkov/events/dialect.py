@@ -37,6 +37,7 @@ class Dialect(ABC):
     name: str
     text_type = "VARCHAR"
     wide_type = "DECIMAL(38, 0)"
+    row_place = "ROW_NUMBER() OVER ()"
     whole_pattern = "^[ \t]*([+-]?)0*([0-9]{1,18})([.]0*)?[ \t]*$"
 
     @staticmethod
