@@ -30,6 +30,7 @@ __all__ = ["ChainClass", "FiniteChains", "GapChains", "IntervalChains", "load_th
 Array = npt.NDArray[np.float64]
 
 FORMAT = "dpmarkov theta"
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -167,7 +168,7 @@ class IntervalChains(ChainClass):
                 "an interval class needs 0 < lower <= upper <= 1 in every entry: with a lower bound of 0 "
                 "one step may tell everything. Raise the bounds, or list the chains in FiniteChains"
             )
-        if np.any(low.sum(axis=1) > 1) or np.any(high.sum(axis=1) < 1):
+        if np.any(low.sum(axis=1) > 1 + _ROUNDING) or np.any(high.sum(axis=1) < 1 - _ROUNDING):
             raise ParameterError(
                 "no stochastic matrix fits: each row of lower must sum to at most 1, of upper to at least 1"
             )

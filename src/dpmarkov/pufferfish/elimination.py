@@ -49,6 +49,15 @@ def power(exponent: int) -> fmpq_poly:
     return fmpq_poly([0] * exponent + [1])
 
 
+def table_of(entries: Any) -> Table:
+    """A table, also of a single entry: numpy would unfold a polynomial into its coefficients."""
+    if isinstance(entries, np.ndarray):
+        return entries
+    table = np.empty((), dtype=object)
+    table[()] = entries
+    return table
+
+
 def marginal(factors: Iterable[Factor], keep: Sequence[Any]) -> Table:
     """The product of the factors, summed over all variables but `keep`; axes in that order.
 
@@ -71,7 +80,7 @@ def marginal(factors: Iterable[Factor], keep: Sequence[Any]) -> Table:
         left.append(
             Factor(
                 tuple(v for v in product.variables if v != chosen),
-                np.asarray(np.add.reduce(product.table, axis=axis), dtype=object),
+                table_of(np.add.reduce(product.table, axis=axis)),
             )
         )
     product = _product(left)
@@ -95,7 +104,7 @@ def _product(factors: Sequence[Factor]) -> Factor:
         wide = factor.table.reshape(factor.table.shape + (1,) * len(missing))
         present = (*factor.variables, *missing)
         aligned = wide.transpose([present.index(v) for v in variables])
-        result = aligned if result is None else np.asarray(result * aligned, dtype=object)
+        result = aligned if result is None else table_of(result * aligned)
     if result is None:
         raise ParameterError("there is nothing to multiply: a network needs at least one node")
     return Factor(variables, result)

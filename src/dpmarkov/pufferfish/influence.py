@@ -22,6 +22,7 @@ from dpmarkov.pufferfish.classes import GapChains, IntervalChains
 __all__ = ["GapInfluence", "IntervalInfluence", "NodeInfluence", "SeparableInfluence"]
 
 _UNIT = float(np.finfo(np.float64).eps)
+_ROUNDING = 1e-11
 
 
 class NodeInfluence(Protocol):
@@ -151,8 +152,8 @@ class IntervalInfluence(SeparableInfluence):
     def of(cls, theta: IntervalChains) -> "IntervalInfluence":
         """The influence under a declared class, with bounds first tightened by rows that sum to one."""
         low, high = theta.lower, theta.upper
-        high = np.minimum(high, 1 - (low.sum(axis=1, keepdims=True) - low) + 1e-15)
-        low = np.maximum(low, 1 - (high.sum(axis=1, keepdims=True) - high) - 1e-15)
+        high = np.minimum(high, 1 - (low.sum(axis=1, keepdims=True) - low) + _ROUNDING)
+        low = np.maximum(low, 1 - (high.sum(axis=1, keepdims=True) - high) - _ROUNDING)
         apart = np.log(high)[:, None, :] - np.log(low)[None, :, :]
         np.einsum("iij->ij", apart)[:] = 0.0
         worst = apart.max(axis=2)

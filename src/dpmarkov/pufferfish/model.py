@@ -14,6 +14,8 @@ __all__ = ["Model", "semi_markov"]
 
 Array = npt.NDArray[np.float64]
 
+_LEAST = 1e-100
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
@@ -41,6 +43,10 @@ class Model:
             raise ParameterError(f"a model's matrix must be square, 2 x 2 or more; got shape {matrix.shape}")
         if not np.all(np.isfinite(matrix)) or np.any(matrix < 0):
             raise ParameterError("a model's matrix must hold probabilities >= 0")
+        if np.any((matrix > 0) & (matrix < _LEAST)):
+            raise ParameterError(
+                f"a model's matrix holds a probability below {_LEAST:g} that is not 0; set it to 0"
+            )
         sums = matrix.sum(axis=-1, keepdims=True)
         if not np.allclose(sums, 1, rtol=0, atol=1e-9):
             raise ParameterError("each row of a model's matrix must sum to 1")

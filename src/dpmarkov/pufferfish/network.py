@@ -84,7 +84,8 @@ class BayesianNetwork:
             if v not in self.sizes or len(given) != self.sizes[v]:
                 raise ParameterError(f"values of {v!r} must be one whole number for each value of that node")
             table = np.empty(len(given), dtype=object)
-            table[:] = [power(int(score)) for score in given]
+            for value, score in enumerate(given):
+                table[value] = power(int(score))
             scores.append(Factor((v,), table))
         return list(marginal([*self.factors, *scores], [node]))
 

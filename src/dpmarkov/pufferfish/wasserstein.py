@@ -104,7 +104,9 @@ class FiniteFramework:
 
     def __post_init__(self) -> None:
         if not self.pairs or not self.laws:
-            raise ParameterError("a framework needs at least one pair of secrets and one distribution")
+            raise ParameterError(
+                "a framework needs at least one distribution and one pair of secrets that are both possible"
+            )
         known = {secret for laws in self.laws for secret in laws}
         for pair in self.pairs:
             for secret in pair:
