@@ -134,7 +134,7 @@ def calibrate(unit: Unit, budget: Budget, floor: float | Floats) -> float | Floa
 
 
 def _log_delta(unit: Unit, weights: Floats, floors: Floats, epsilon: float) -> Floats:
-    """The logarithm of delta of `dirichlet_profile` for each weight and floor: at once where one pair says it all."""
+    """The logarithm of the delta of `dirichlet_profile` for each weight and floor."""
     sample = dirichlet_profile(unit, float(weights[0]), float(floors[0])).alternatives
     if len(sample) == 1 and len(sample[0]) == 1:
         if isinstance(sample[0][0], BetaPair):

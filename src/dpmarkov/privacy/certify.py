@@ -1,9 +1,9 @@
 """Certification: the same deltas in ball arithmetic (Arb), rounded up.
 
 A ball is a number with a rigorous error radius. Each function raises the precision until the ball is tight
-and returns a float that is not below its upper end, so what it returns is never below the truth. What cannot be
-made tight falls back to a bound that is cheap and always true (delta <= P of the best set <= 1), never to a
-smaller number.
+and returns a float that is not below its upper end, so what it returns is never below the truth. What cannot
+be made tight falls back to a bound that is cheap and always true (delta <= P of the best set <= 1), never to
+a smaller number.
 
 Floats enter exactly: 0.0878 is the binary number that the sampler uses, not the decimal one.
 """

@@ -1,8 +1,8 @@
 """Dominating pairs: what an observer has to tell apart in the worst case.
 
 A pair (P, Q) *dominates* a mechanism for a relation when, whatever two neighbouring data sets one takes,
-their two output laws are at most as easy to tell apart as P and Q: H_eps(output || output') <= H_eps(P || Q) for
-every real eps. A pair is directed: `reverse()` is (Q, P), and a guarantee takes the worse of both.
+their two output laws are at most as easy to tell apart as P and Q: H_eps(output || output') <= H_eps(P || Q)
+for every real eps. A pair is directed: `reverse()` is (Q, P), and a guarantee takes the worse of both.
 
 ================  =============================================================================
 `BetaPair`        Theorem A: one count moves by w from a cell to another
@@ -52,7 +52,7 @@ class Pair:
     kind: ClassVar[str]
 
     def log_delta(self, epsilon: npt.ArrayLike) -> Floats:
-        """The logarithm of H_eps(P || Q) for each (real, also negative) epsilon, in floats; right to ten digits."""
+        """The logarithm of H_eps(P || Q) for each (real, also negative) epsilon, in floats."""
         raise InputError("a bare Pair has no laws: use BetaPair, GammaPair or another pair")
 
     def certified_delta(self, epsilon: float) -> float:

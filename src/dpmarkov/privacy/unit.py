@@ -4,6 +4,8 @@ A unit is always tied to a relation, written out in the object, the file and eve
 
 - `Destination`: one event goes to another destination; the origin of every event is public.
 - `Event`: one event is added or removed (`add_remove`), or replaced by any other (`replace`).
+- `User`: all events of one user, of whom at most so many were counted (`add_remove` or `replace`).
+- `Visit`: one row of one user's sequence appears or disappears.
 - `Secret`: one fact is one way or another, and what depends on it follows (Pufferfish).
 - `Entry`: two entries of a row of a sensitive stochastic matrix differ by at most b in L1 norm.
 - `TimePoint`: the same for the state of one person at one time point of a chain.
@@ -22,7 +24,18 @@ import numpy as np
 
 from dpmarkov.errors import InputError, ParameterError
 
-__all__ = ["Destination", "Entry", "Event", "Relation", "Secret", "TimePoint", "Unit", "unit_from_dict"]
+__all__ = [
+    "Destination",
+    "Entry",
+    "Event",
+    "Relation",
+    "Secret",
+    "TimePoint",
+    "Unit",
+    "User",
+    "Visit",
+    "unit_from_dict",
+]
 
 Relation = Literal["add_remove", "replace"]
 _RELATIONS = ("add_remove", "replace")
@@ -144,6 +157,113 @@ class Event(Unit):
     def to_dict(self) -> dict[str, Any]:
         """The unit as it stands in `release.json`."""
         return {"name": self.name, "relation": self.relation}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User(Unit):
+    """One user, with all events; counts must be made with the same bounds.
+
+    Parameters
+    ----------
+    max_events
+        m: at most so many events of any one user are counted, over all rows and groups together. Public, and
+        never read off the data.
+    max_per_pair
+        c: at most so many of them in any one cell; `None` for no such bound.
+    relation
+        `"add_remove"`: neighbours differ by one user more or less. `"replace"`: one user's events are
+        replaced by any others.
+    """
+
+    name: ClassVar[str] = "user"
+    max_events: int
+    max_per_pair: int | None = None
+    relation: Relation = "add_remove"
+
+    def __post_init__(self) -> None:
+        _check_relation(self.relation)
+        object.__setattr__(self, "max_events", _whole("max_events", self.max_events))
+        if self.max_per_pair is not None:
+            object.__setattr__(self, "max_per_pair", _whole("max_per_pair", self.max_per_pair))
+            if self.max_per_pair > self.max_events:
+                raise ParameterError(
+                    f"max_per_pair must not exceed max_events; got {self.max_per_pair} and {self.max_events}"
+                )
+
+    @property
+    def most_in_a_cell(self) -> int:
+        """How many events of one user can lie in one cell."""
+        return self.max_events if self.max_per_pair is None else self.max_per_pair
+
+    @property
+    def relation_in_words(self) -> str:
+        """How two neighbouring data sets differ."""
+        bound = f"at most {self.max_events} events of a user are counted"
+        if self.max_per_pair is not None:
+            bound += f", at most {self.max_per_pair} of them in any one cell"
+        if self.relation == "replace":
+            return f"one user's events are replaced by any others; {bound} (relation: replace)"
+        return f"one user with all events is added or removed; {bound} (relation: add_remove)"
+
+    @property
+    def protects(self) -> str:
+        """What an observer of the release cannot tell."""
+        if self.relation == "replace":
+            return "what any one user did, even from somebody who knows everything about all the others"
+        return "whether any one user is in the data, even from somebody who knows everything about the others"
+
+    @property
+    def leaves_open(self) -> str:
+        """What this unit does not protect, in words."""
+        return "what is common to several users, such as a household or a company"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The unit as it stands in `release.json`."""
+        data: dict[str, Any] = {
+            "name": self.name,
+            "max_events": self.max_events,
+            "relation": self.relation,
+        }
+        if self.max_per_pair is not None:
+            data["max_per_pair"] = self.max_per_pair
+        return data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit(Unit):
+    """One row of one user's sequence: two transitions vanish and one appears, or the reverse."""
+
+    name: ClassVar[str] = "visit"
+
+    @property
+    def relation_in_words(self) -> str:
+        """How two neighbouring data sets differ."""
+        return (
+            "one visit (a row of a user's sequence) is added or removed: at most two transitions appear and "
+            "one vanishes, or the reverse (relation: add_remove)"
+        )
+
+    @property
+    def protects(self) -> str:
+        """What an observer of the release cannot tell."""
+        return "whether any one visit took place, even from somebody who knows all the others"
+
+    @property
+    def leaves_open(self) -> str:
+        """What this unit does not protect, in words."""
+        return "a person behind several visits: each further visit adds to what can be told"
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool):
+        raise ParameterError(f"{name} must be a whole number >= 1; got {value!r}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise ParameterError(f"{name} must be a whole number >= 1; got {value!r}") from None
+    if number < 1:
+        raise ParameterError(f"{name} must be a whole number >= 1; got {value!r}")
+    return number
 
 
 class Described(Protocol):
@@ -374,6 +494,8 @@ def _index_sets(among: Any) -> tuple[tuple[int, ...], ...]:
 _UNITS: dict[str, type[Unit]] = {
     "destination": Destination,
     "event": Event,
+    "user": User,
+    "visit": Visit,
     "secret": Secret,
     "timepoint": TimePoint,
     "entry": Entry,
