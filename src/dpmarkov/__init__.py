@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dpmarkov.privacy.guarantee import Guarantee as Guarantee
     from dpmarkov.privacy.unit import Destination as Destination
     from dpmarkov.privacy.unit import Event as Event
+    from dpmarkov.privacy.unit import TimePoint as TimePoint
     from dpmarkov.releases import Release as Release
     from dpmarkov.releases import load as load
     from dpmarkov.releases import release as release
@@ -35,6 +36,7 @@ _PUBLIC = {
     "Release": "dpmarkov.releases",
     "StateSpace": "dpmarkov.states",
     "Support": "dpmarkov.support",
+    "TimePoint": "dpmarkov.privacy.unit",
     "TransitionCounts": "dpmarkov.counts",
     "check": "dpmarkov.events",
     "count": "dpmarkov.events",

@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "release": ("dpmarkov.cli.release:release", "Make a private Markov chain from a table of events."),
     "show": ("dpmarkov.cli.show:show", "Print what a release holds and what it guarantees."),
     "check": ("dpmarkov.cli.check:check", "Look at the data before a release (exact, sensitive)."),
+    "theta": ("dpmarkov.cli.theta:theta", "Choose a class of chains, for the unit timepoint."),
     "demo": (
         "dpmarkov.cli.demo:demo",
         "Make a realistic city, release its trips privately and show the release.",

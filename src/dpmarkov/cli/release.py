@@ -7,6 +7,7 @@ import click
 
 from dpmarkov.cli.options import parse_unit
 from dpmarkov.cli.table import check_table, count_arguments, table_options
+from dpmarkov.cli.timepoint import plan_or_release, refuse_timepoint_options, timepoint_options
 from dpmarkov.errors import ParameterError
 
 
@@ -16,11 +17,12 @@ from dpmarkov.errors import ParameterError
 @click.option(
     "--unit",
     help="What is protected: event (the default where there is no --user), destination, user (with "
-    "--max-events) or visit (a row of a sequence).",
+    "--max-events), visit (a row of a sequence) or timepoint (with --theta).",
 )
 @click.option("--relation", help="For the units event and user: add_remove (default) or replace.")
 @click.option("--epsilon", type=float, help="Privacy budget, > 0.")
 @click.option("--delta", type=float, default=1e-6, show_default=True, help="Privacy budget, 0 <= delta < 1.")
+@timepoint_options
 @click.option("--form", type=click.Choice(["floor", "prior"]), help="Dirichlet form; chosen by default.")
 @click.option(
     "--floor", type=float, help="Least Dirichlet parameter of a cell (form floor); chosen by default."
@@ -56,10 +58,15 @@ def release(
     """
     if epsilon is None:
         raise ParameterError("--epsilon is missing: how much privacy may be spent? 1 is a common choice")
-    check_table(table)
-    form, floor = _form_and_floor(form, floor, prior)
     if out is None and not dry_run:
         raise ParameterError("--out is missing: the directory that the release goes to")
+    if unit == "timepoint":
+        given = dict(click.get_current_context().params)
+        plan_or_release(given.pop("data"), given)
+        return
+    refuse_timepoint_options(table)
+    check_table(table)
+    form, floor = _form_and_floor(form, floor, prior)
 
     import dpmarkov as dpm
     from dpmarkov.planning import plan_dirichlet

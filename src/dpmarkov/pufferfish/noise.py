@@ -9,6 +9,7 @@ away together. Both evaluate the same sum, in exact fractions: for the quilt cho
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -70,6 +71,22 @@ class Noise:
         """What group privacy needs: it hides all points at once, whatever their dependence."""
         points = self.length - 1 if self.statistic.links else self.length
         return self.statistic.lipschitz * points / self.epsilon
+
+    def to_dict(self) -> dict[str, Any]:
+        """The noise as plain values, as it stands in `release.json`."""
+        return {
+            "name": "markov quilt",
+            "statistic": self.statistic.name,
+            "scale": self.scale,
+            "length": self.length,
+            "lipschitz": self.statistic.lipschitz,
+            "quilt": str(self.quilt),
+            "card": self.quilt.card,
+            "influence": self.quilt.influence,
+            "amounts_to": "group privacy" if self.is_group_privacy else "less noise than group privacy",
+            "group_privacy_scale": self.group_scale,
+            "entry_privacy_scale": self.entry_scale,
+        }
 
     def describe(self) -> str:
         """The noise in words, beside entry and group privacy."""

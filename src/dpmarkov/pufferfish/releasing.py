@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -161,7 +160,7 @@ def release_statistic(
     finite = np.where(np.isfinite(exact), exact, 0.0)
     noisy = noisy_reals(finite, noise.scale, Entropy.choose(seed))
     trusted = (f"the statistic changes by at most {noise.statistic.lipschitz:g} with one time point",)
-    return NoisyStatistic.made(noisy, _guarantee(noise, persons, seed, trusted), _public(noise), seed)
+    return NoisyStatistic.made(noisy, _guarantee(noise, persons, seed, trusted), noise.to_dict(), seed)
 
 
 def _plan(
@@ -180,22 +179,6 @@ def _plan(
     return noise, persons
 
 
-def _public(noise: Noise) -> dict[str, Any]:
-    return {
-        "name": "markov quilt",
-        "statistic": noise.statistic.name,
-        "scale": noise.scale,
-        "length": noise.length,
-        "lipschitz": noise.statistic.lipschitz,
-        "quilt": str(noise.quilt),
-        "card": noise.quilt.card,
-        "influence": noise.quilt.influence,
-        "amounts_to": "group privacy" if noise.is_group_privacy else "less noise than group privacy",
-        "group_privacy_scale": noise.group_scale,
-        "entry_privacy_scale": noise.entry_scale,
-    }
-
-
 def _guarantee(
     noise: Noise, persons: Sequence[StateSequence], seed: int | None, more: tuple[str, ...] = ()
 ) -> Guarantee:
@@ -209,7 +192,7 @@ def _guarantee(
         assumptions.append(f"the {len(persons)} people are independent of each other")
     if seed is not None:
         assumptions.insert(0, seed_warning(seed))
-    parameters = {name: v for name, v in _public(noise).items() if isinstance(v, int | float | str)}
+    parameters = {name: v for name, v in noise.to_dict().items() if isinstance(v, int | float | str)}
     return Guarantee(
         epsilon=noise.epsilon,
         delta=0.0,
@@ -236,7 +219,7 @@ def _release(
         layout=layout,
         probabilities=probabilities,
         guarantee=_guarantee(noise, persons, seed),
-        mechanism=_public(noise),
+        mechanism=noise.to_dict(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("dpmarkov"),
         seed=seed,

@@ -24,13 +24,16 @@ def read_sequences(
     user: str | None = None,
     step: int | str = 1,
     gaps: Gaps = "error",
+    table: str | None = None,
+    query: str | None = None,
+    delimiter: str | None = None,
 ) -> tuple[StateSequence, ...]:
     """The sequence of each person in a table, in the order of their identifiers.
 
     Parameters
     ----------
     data
-        A file name or a glob (CSV, Parquet), or a pandas, polars or Arrow table.
+        A file name or a glob (CSV, Parquet), a pandas, polars or Arrow table, or a database.
     time, state, user
         The columns of the time, of the state and of the person; without `user` all rows are one person's.
     states
@@ -40,6 +43,10 @@ def read_sequences(
         timestamps.
     gaps
         What a time point without a state means: see `StateSequence.of`.
+    table, query
+        For a database: the table, or a read-only query.
+    delimiter
+        Of a CSV file.
 
     Notes
     -----
@@ -48,12 +55,12 @@ def read_sequences(
     """
     wanted = [time, state] + ([] if user is None else [user])
     pace = parse_gap(step)
-    with open_table(data, wanted) as engine:
+    with open_table(data, wanted, table=table, query=query, delimiter=delimiter) as engine:
         columns = dict(zip(wanted, engine.columns, strict=True))
         share_states(engine, "states", states)
         person = "'one'" if user is None else user_key(engine.dialect, columns[user])
         at = time_key(engine.dialect, columns[time], pace if isinstance(step, str) else None)
-        query = Query(
+        question = Query(
             {
                 "read": (
                     f"SELECT {person} AS u, {at} AS t, COALESCE(s.position, -1) AS s "
@@ -67,7 +74,7 @@ def read_sequences(
             },
             "SELECT person, t, s FROM ranked ORDER BY person, t, s",
         )
-        people, times, positions = engine.integers(query)
+        people, times, positions = engine.integers(question)
     if people.size == 0:
         raise TableError("the table holds no row with a readable time; name another column")
     starts = np.flatnonzero(np.diff(people, prepend=people[0] - 1))
