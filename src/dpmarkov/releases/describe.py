@@ -1,11 +1,17 @@
 """A release in plain words, for the terminal."""
 
-from dpmarkov.errors import ChainError
+from typing import TYPE_CHECKING
+
+from dpmarkov.errors import ChainError, EngineError
 from dpmarkov.releases.release import Release, seed_warning
+
+if TYPE_CHECKING:
+    from dpmarkov.utility.uncertainty import Uncertain
 
 __all__ = ["describe", "headline", "summary"]
 
 _SHOWN = 10
+_ERROR_BARS_UP_TO = 300
 
 
 def _title(release: Release) -> list[str]:
@@ -37,11 +43,32 @@ def describe(release: Release) -> str:
     return "\n\n".join([*_title(release), guarantee, "\n".join(made), _long_run(release)]).rstrip()
 
 
-def _largest(release: Release, shares: list[float], title: str) -> str:
+def _error_bars(release: Release) -> "Uncertain | None":
+    """Error bars of the stationary distribution, where they are known and quick."""
+    if len(release.layout.target) > _ERROR_BARS_UP_TO:
+        return None
+    from dpmarkov.utility.uncertainty import stationary_error_bars
+
+    try:
+        return stationary_error_bars(release)
+    except (ChainError, EngineError):
+        return None
+
+
+def _largest(release: Release, shares: list[float], title: str, bars: "Uncertain | None" = None) -> str:
+    from dpmarkov.utility.uncertainty import plus_minus
+
     labels = release.layout.target.labels
     order = sorted(range(len(shares)), key=lambda i: -shares[i])[:_SHOWN]
     width = max(len(labels[i]) for i in order)
-    lines = [f"  {labels[i]:<{width}}  {shares[i]:.4f}" for i in order]
+    if bars is None:
+        lines = [f"  {labels[i]:<{width}}  {shares[i]:.4f}" for i in order]
+    else:
+        lines = [
+            f"  {labels[i]:<{width}}  {plus_minus(shares[i], float(bars.half_width[i]))}"
+            + ("" if bars.reliable[i] else "   not reliable: noise dominates")
+            for i in order
+        ]
     if len(shares) > _SHOWN:
         rest = 1 - sum(shares[i] for i in order)
         lines.append(f"  {f'{len(shares) - _SHOWN} others':<{width}}  {max(rest, 0.0):.4f}")
@@ -68,7 +95,10 @@ def _long_run(release: Release) -> str:
         shares = release.stationary_distribution.tolist()
     except ChainError:
         return verdict
-    settled = _largest(release, shares, "Stationary distribution (largest states)")
+    bars = _error_bars(release)
+    settled = _largest(release, shares, "Stationary distribution (largest states)", bars)
+    if bars is not None:
+        settled += f"\n  ± {100 * bars.level:g} %, for {bars.covers_what}"
     if release.layout.starts:
         shares = release.start_distribution.tolist()
         settled += "\n" + _largest(release, shares, "Where sequences start (largest states)")

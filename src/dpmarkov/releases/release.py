@@ -16,7 +16,10 @@ from dpmarkov.privacy.guarantee import Guarantee
 from dpmarkov.states import State, StateSpace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from dpmarkov.utility.uncertainty import Uncertain
 
 __all__ = ["Release", "seed_warning"]
 
@@ -135,6 +138,34 @@ class Release:
     def stationary_distribution(self) -> npt.NDArray[np.float64]:
         """The long-run share of each state."""
         return np.asarray(self.chain.stationary_distribution, dtype=np.float64)
+
+    def uncertainty(
+        self,
+        quantity: "str | Callable[[MarkovChain], object]",
+        *,
+        level: float = 0.95,
+        draws: int = 1000,
+        sampling: bool = False,
+        seed: int = 0,
+    ) -> "Uncertain":
+        """A quantity of the chain with an interval, from the release alone; see `dpmarkov.utility`.
+
+        Parameters
+        ----------
+        quantity
+            A name such as `"stationary_distribution"` or `"kemeny_constant"`, or a function of the chain.
+        level
+            The share of intervals that should cover.
+        draws
+            Plausible chains to draw.
+        sampling
+            Add the data's own sampling error; without it, privacy's noise alone.
+        seed
+            The same release and seed give the same interval.
+        """
+        from dpmarkov.utility.uncertainty import uncertainty
+
+        return uncertainty(self, quantity, level=level, draws=draws, sampling=sampling, seed=seed)
 
     def save(self, path: "str | PathLike[str]", *, overwrite: bool = False) -> "Path":
         """Write the release to a directory, whole or not at all.

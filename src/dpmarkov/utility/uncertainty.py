@@ -1,0 +1,316 @@
+"""Any quantity of a released chain, with an interval, from the release alone.
+
+The interval is about privacy's noise: it says where the quantity of the *unreleased* chain (true counts over
+row totals) plausibly lies. With `sampling=True` it is about the process that the data were drawn from, and
+the data's own sampling error is added. Nothing here reads sensitive data, so it costs no privacy.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from dpmarkov.chain import MarkovChain
+from dpmarkov.chain.gth import stationary_vectors
+from dpmarkov.entropy import Entropy
+from dpmarkov.errors import ChainError, EngineError, ParameterError
+from dpmarkov.utility.first_order import stationary_variance
+from dpmarkov.utility.posterior import RowPosterior, posterior_of, rows_from_counts
+
+if TYPE_CHECKING:
+    from dpmarkov.releases import Release
+
+__all__ = ["QUANTITIES", "Uncertain", "plus_minus", "stationary_error_bars", "uncertainty"]
+
+Array = npt.NDArray[np.float64]
+Quantity = Callable[[MarkovChain], object]
+
+QUANTITIES: dict[str, Quantity] = {
+    "stationary_distribution": lambda chain: chain.stationary_distribution,
+    "transition_matrix": lambda chain: chain.dense(),
+    "recurrence_times": lambda chain: chain.recurrence_times,
+    "mean_first_passage": lambda chain: chain.mean_first_passage,
+    "kemeny_constant": lambda chain: chain.kemeny_constant,
+    "entropy_rate": lambda chain: chain.entropy_rate(),
+    "mixing_time": lambda chain: chain.mixing_time(),
+    "spectral_gap": lambda chain: chain.spectral_gap,
+    "relaxation_time": lambda chain: chain.relaxation_time,
+    "tau_1": lambda chain: chain.tau_1,
+    "tau_inf": lambda chain: chain.tau_inf,
+}
+"""Quantities that can be asked for by name; any other as a function of the chain."""
+
+_AT_ONCE = 20_000_000
+_BATCHED_STATES = 100
+_MOST_FAILURES = 0.1
+_ZERO = 1e-9
+_LEAST_VARIANCE = 1e-300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Uncertain:
+    """A released quantity with an interval.
+
+    Attributes
+    ----------
+    quantity
+        Its name.
+    value
+        The quantity of the released chain.
+    low, high
+        The interval, entry by entry.
+    level
+        The share of intervals that should cover.
+    method
+        How the interval was made, in words.
+    includes_sampling
+        Whether the data's own sampling error is in it, besides privacy's noise.
+    draws, failed
+        Plausible chains that were drawn, and those among them for which the quantity does not exist.
+    """
+
+    quantity: str
+    value: Array
+    low: Array
+    high: Array
+    level: float
+    method: str = field(repr=False)
+    includes_sampling: bool
+    draws: int
+    failed: int = 0
+
+    @property
+    def half_width(self) -> Array:
+        """Half the width of the interval."""
+        return np.asarray((self.high - self.low) / 2)
+
+    @property
+    def reliable(self) -> npt.NDArray[np.bool_]:
+        """Where the interval's half width is at most half the value: elsewhere noise dominates."""
+        return np.asarray(self.half_width <= 0.5 * np.abs(self.value))
+
+    @property
+    def covers_what(self) -> str:
+        """What the interval is about, in words."""
+        if self.includes_sampling:
+            return "privacy's noise and the data's own sampling error: about the process behind the data"
+        return "privacy's noise alone: about the chain that the data have, not about the process behind them"
+
+    def __str__(self) -> str:
+        if self.value.ndim == 0:
+            mark = "" if self.reliable else "   (noise dominates: not reliable)"
+            body = f"{_pair(float(self.value), float(self.low), float(self.high))}{mark}"
+        else:
+            good = int(np.count_nonzero(self.reliable))
+            rest = self.value.size - good
+            body = f"{self.value.size:,} values, {good:,} reliable, {rest:,} dominated by noise"
+        about = f"{100 * self.level:g} % intervals for {self.covers_what}"
+        return f"{self.quantity}: {body}\n{about}; {self.method}."
+
+
+def plus_minus(value: float, half_width: float) -> str:
+    """`0.0412 ± 0.0006`: as many digits as the half width bears."""
+    if not (math.isfinite(value) and math.isfinite(half_width)):
+        return f"{value:.4g} ± {half_width:.2g}"
+    if half_width <= 0:
+        return f"{value:.6g} ± 0"
+    digits = min(12, max(0, -math.floor(math.log10(half_width))))
+    if digits == 0 and half_width >= 1e5:
+        return f"{value:.3g} ± {half_width:.1g}"
+    return f"{value:.{digits}f} ± {half_width:.{digits}f}"
+
+
+def _pair(value: float, low: float, high: float) -> str:
+    if low <= value <= high:
+        return f"{plus_minus(value, (high - low) / 2)} (from {low:.4g} to {high:.4g})"
+    return f"{value:.4g} (true value plausibly from {low:.4g} to {high:.4g})"
+
+
+def uncertainty(
+    release: "Release",
+    quantity: str | Quantity,
+    *,
+    level: float = 0.95,
+    draws: int = 1000,
+    sampling: bool = False,
+    seed: int = 0,
+) -> Uncertain:
+    """A quantity of the released chain, with an interval.
+
+    Parameters
+    ----------
+    release
+        The release; nothing else is read. Of a release with groups, give `release.of(group)`.
+    quantity
+        A name (see `QUANTITIES`), or a function of a `MarkovChain` that gives a number or an array.
+    level
+        How many intervals of a hundred should cover, as a share: 0.95.
+    draws
+        Plausible chains to draw; at least 50.
+    sampling
+        Add the data's own sampling error.
+    seed
+        The draws are repeatable: the same release and seed give the same interval.
+    """
+    _check(level, draws)
+    name, compute = _named(quantity)
+    posterior = posterior_of(release)
+    released = _chain(release, posterior, posterior.released)
+    value = np.asarray(compute(released), dtype=np.float64)
+    entropy = Entropy.seeded(seed)
+    generator, sampler = entropy.generator("plausible counts"), entropy.generator("sampling error")
+    found: list[Array] = []
+    failed = 0
+    per_batch = max(1, min(draws, _AT_ONCE // posterior.cells.n_cells))
+    for start in range(0, draws, per_batch):
+        counts = posterior.counts(min(per_batch, draws - start), generator)
+        rows = rows_from_counts(counts, posterior.released, posterior.cells, sampler if sampling else None)
+        batch, lost = _evaluate(name, compute, release, posterior, rows, value.shape)
+        found.extend(batch)
+        failed += lost
+    if failed > _MOST_FAILURES * draws:
+        raise ChainError(
+            f"{name} does not exist for {failed} of {draws} plausible chains: the noise is too strong to "
+            "tell whether it exists for the true one"
+        )
+    low, high = _interval(np.stack(found), level, _stretch(name, released, posterior, sampling))
+    if posterior.noise_variance is None:
+        # The Dirichlet mechanism's draws have its noise twice: what was released is plausible as well.
+        low, high = np.minimum(low, value), np.maximum(high, value)
+    if name == "transition_matrix":
+        low, high = np.where(low < _ZERO, 0.0, low), np.minimum(high, 1.0)
+    return Uncertain(
+        quantity=name,
+        value=value,
+        low=low,
+        high=high,
+        level=level,
+        method=posterior.method,
+        includes_sampling=sampling,
+        draws=draws,
+        failed=failed,
+    )
+
+
+def stationary_error_bars(release: "Release", *, level: float = 0.95) -> Uncertain:
+    """The stationary distribution with error bars by the first-order formula: the fast path.
+
+    For the Dirichlet mechanism, where what lies on the floor is not a matter of first order, 200 draws.
+    """
+    _check(level, 50)
+    posterior = posterior_of(release)
+    noise = posterior.noise_variance
+    if noise is None:
+        return uncertainty(release, "stationary_distribution", level=level, draws=200)
+    chain = _chain(release, posterior, posterior.released)
+    pi = chain.stationary_distribution
+    _, full = _variances(chain, posterior, noise)
+    half = float(special.ndtri(0.5 + level / 2)) * np.sqrt(full)
+    return Uncertain(
+        quantity="stationary_distribution",
+        value=pi,
+        low=np.maximum(pi - half, 0.0),
+        high=np.minimum(pi + half, 1.0),
+        level=level,
+        method=f"to first order; {posterior.method}",
+        includes_sampling=False,
+        draws=0,
+    )
+
+
+def _check(level: float, draws: int) -> None:
+    if not 0 < level < 1:
+        raise ParameterError(f"level must be a number with 0 < level < 1, such as 0.95; got {level!r}")
+    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 50:
+        raise ParameterError(f"draws must be a whole number >= 50; got {draws!r}")
+
+
+def _named(quantity: str | Quantity) -> tuple[str, Quantity]:
+    if callable(quantity):
+        return getattr(quantity, "__name__", "quantity"), quantity
+    if quantity not in QUANTITIES:
+        raise ParameterError(
+            f"quantity must be one of {', '.join(QUANTITIES)}, or a function of a chain; got {quantity!r}"
+        )
+    return quantity, QUANTITIES[quantity]
+
+
+def _chain(release: "Release", posterior: RowPosterior, probabilities: Array) -> MarkovChain:
+    if not release.layout.is_chain:
+        raise ChainError(
+            f"this release is a stochastic matrix of {release.layout}, not a Markov chain: "
+            "a chain needs the same from-states and to-states"
+        )
+    cells = posterior.cells
+    matrix: Any = cells.dense(probabilities) if cells.is_full else cells.sparse(probabilities)
+    return MarkovChain(matrix, release.layout.target)
+
+
+def _evaluate(
+    name: str,
+    compute: Quantity,
+    release: "Release",
+    posterior: RowPosterior,
+    rows: Array,
+    shape: tuple[int, ...],
+) -> tuple[list[Array], int]:
+    """The quantity of each drawn chain, and how many have none."""
+    n = posterior.cells.n_rows
+    if name == "stationary_distribution" and posterior.cells.is_full and n <= _BATCHED_STATES:
+        return list(stationary_vectors(rows.reshape(-1, n, n))), 0
+    if name == "transition_matrix":
+        return [np.asarray(posterior.cells.dense(row), dtype=np.float64) for row in rows], 0
+    found, failed = [], 0
+    for row in rows:
+        try:
+            drawn = np.asarray(compute(_chain(release, posterior, row)), dtype=np.float64)
+        except (ChainError, EngineError):
+            failed += 1
+            continue
+        if drawn.shape != shape:
+            raise ParameterError(
+                f"{name} gave shape {shape} for the release but {drawn.shape} for a drawn chain"
+            )
+        found.append(drawn)
+    return found, failed
+
+
+def _variances(chain: MarkovChain, posterior: RowPosterior, noise: Array) -> tuple[Array, Array]:
+    """The variance of the stationary distribution: by the posterior alone, and with the noise's own."""
+    cells, mean = posterior.cells, posterior.mean
+    own = stationary_variance(chain, cells, mean=mean, spread=np.minimum(posterior.variance, noise))
+    return own, np.maximum(own, stationary_variance(chain, cells, mean=mean, spread=noise))
+
+
+def _stretch(name: str, chain: MarkovChain, posterior: RowPosterior, sampling: bool) -> Array:
+    """By how much draws from the posterior are too narrow for quantities that sum over many cells.
+
+    For the stationary distribution state by state, for other functions of the chain as it is on average; for
+    single transition probabilities the posterior is right by itself. See `first_order`.
+    """
+    noise = posterior.noise_variance
+    if noise is None or name == "transition_matrix" or not chain.is_irreducible:
+        return np.array(1.0)
+    own, full = _variances(chain, posterior, noise)
+    if sampling:
+        # Counts vary by about themselves from one data set to the next.
+        again = stationary_variance(chain, posterior.cells, mean=posterior.mean, spread=posterior.mean)
+        own, full = own + again, full + again
+    if name in ("stationary_distribution", "recurrence_times"):
+        return np.asarray(np.sqrt(full / np.maximum(own, _LEAST_VARIANCE)))
+    return np.asarray(np.sqrt(full.sum() / max(float(own.sum()), _LEAST_VARIANCE)))
+
+
+def _interval(values: Array, level: float, stretch: Array) -> tuple[Array, Array]:
+    """Quantiles of the draws, stretched about their median; for positive values, on a logarithmic scale."""
+    tail = (1 - level) / 2
+    low, middle, high = np.quantile(values, [tail, 0.5, 1 - tail], axis=0)
+    if np.all(stretch == 1.0):
+        return low, high
+    if values.min() > 0:
+        return middle * (low / middle) ** stretch, middle * (high / middle) ** stretch
+    return middle - stretch * (middle - low), middle + stretch * (high - middle)
