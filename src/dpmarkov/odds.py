@@ -15,8 +15,8 @@ e^epsilon alone would answer neither: it is wrong for delta > 0 and loose for mo
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -104,6 +104,10 @@ class OddsTable:
         if self.warning:
             lines += ["", f"Warning: {self.warning}"]
         return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for a script."""
+        return {"rows": [asdict(row) for row in self.rows], "warning": self.warning}
 
 
 def odds(curve: Curve, *, epsilon: float, priors: Sequence[float] = PRIORS) -> OddsTable:

@@ -17,8 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dpmarkov.postprocess.blend import share_of_mean
 from dpmarkov.postprocess.mixture import Fit, fit_mixture
 from dpmarkov.postprocess.noise import NoiseLaw
+from dpmarkov.postprocess.simplex import clip
 from dpmarkov.postprocess.structure import factor_ensemble, rank_one
 from dpmarkov.postprocess.table import RateTable, rate_table
 from dpmarkov.support import Support
@@ -39,7 +41,8 @@ class Estimate:
     Parameters
     ----------
     counts
-        The posterior mean of each cell's true count, >= 0.
+        The posterior mean of each cell's true count, >= 0 (where the noise is about one count wide, mixed
+        with the clipped noisy count: see `dpmarkov.postprocess.blend`).
     prior
         The name of the prior that was taken.
     log_likelihoods
@@ -85,7 +88,8 @@ def posterior_mean(
         tried["factors"] = fit_mixture(table, values, expected, diagonal, rounds=90)
         scores["factors"] = tried["factors"].log_likelihood
     best = max(scores, key=lambda name: scores[name])
-    counts = np.maximum(tried[best].mean, 0.0)
+    share = share_of_mean(table, tried[best], values, law)
+    counts = share * np.maximum(tried[best].mean, 0.0) + (1 - share) * clip(values)
     return Estimate(counts=counts, prior=best, log_likelihoods=scores, fit=tried[best])
 
 

@@ -6,6 +6,7 @@ mu_c * m, where the multiplier m is zero or lies on a logarithmic grid and its d
 (mu, noisy count) that occur matter, so a million cells cost what a few thousand do.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,9 @@ Index = npt.NDArray[np.int64]
 _BAND = 4 * OCTAVE
 _STEP = OCTAVE // 2
 _REACH = 10 * OCTAVE
+_GUESS_CELLS = 10.0
+_GUESS_SPREAD = 1.0
+_GUESS_NONE = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -82,8 +86,9 @@ def fit_mixture(
     n_rates = table.rates.size - 1
     columns = table.columns(noisy)
     if expected is None:
-        rows = np.full(noisy.size, n_rates // 2, dtype=np.int64)
-        reach = n_rates // 2 + _STEP
+        middle = np.array([max(float(noisy.mean()), math.sqrt(table.variance / noisy.size))])
+        rows = np.repeat(table.rows(middle), noisy.size)
+        reach = max(int(rows[0]), n_rates - int(rows[0]))
     else:
         rows = table.rows(expected)
         reach = _REACH
@@ -97,11 +102,12 @@ def fit_mixture(
     at = np.concatenate([np.zeros((pairs.size, 1), dtype=np.int64), at], axis=1)
     likelihood = table.likelihood[at, pair_columns[:, None]]
     n_groups = 2 + n_rates // _BAND
-    weights = np.full((n_groups, at.shape[1]), 1.0 / at.shape[1]) if start is None else start.copy()
+    guess = _guess(offsets)
+    weights = np.tile(guess, (n_groups, 1)) if start is None else start.copy()
     members = [np.flatnonzero(group == g) for g in range(n_groups)]
     for g, inside in enumerate(members):
         if inside.size:
-            weights[g] = _learn(likelihood[inside], copies[inside], weights[g], rounds)
+            weights[g] = _learn(likelihood[inside], copies[inside], weights[g], guess, rounds)
     joint = likelihood * weights[group]
     evidence = joint.sum(axis=1)
     mean = np.einsum("pk,pk->p", table.moment[at, pair_columns[:, None]], weights[group]) / evidence
@@ -118,13 +124,27 @@ def fit_mixture(
     )
 
 
-def _learn(likelihood: Flat, copies: Index, weights: Flat, rounds: int) -> Flat:
-    """EM for the weights of a mixture, two steps and an extrapolation at a time (SQUAREM, guarded)."""
-    share = copies / copies.sum()
+def _guess(offsets: Index) -> Flat:
+    """What multipliers look like before anything was learnt: mostly within a factor of two; seldom none."""
+    octaves = offsets / OCTAVE
+    shape = np.exp(-((octaves / _GUESS_SPREAD) ** 2) / 2)
+    return np.concatenate(([_GUESS_NONE], (1 - _GUESS_NONE) * shape / shape.sum()))
+
+
+def _learn(likelihood: Flat, copies: Index, weights: Flat, guess: Flat, rounds: int) -> Flat:
+    """EM for the weights of a mixture, two steps and an extrapolation at a time (SQUAREM, guarded).
+
+    The guess counts as a few cells, so that a matrix of five cells is not taken for a law of nature.
+    """
+    total = copies.sum() + _GUESS_CELLS
+    share, prior = copies / total, _GUESS_CELLS * guess / total
 
     def step(current: Flat) -> Flat:
         mixed = likelihood @ current
-        return np.asarray(current * ((share / mixed) @ likelihood))
+        return np.asarray(current * ((share / mixed) @ likelihood) + prior)
+
+    def objective(current: Flat) -> float:
+        return float(share @ np.log(likelihood @ current) + prior @ np.log(current))
 
     for _ in range(rounds // 3):
         first = step(weights)
@@ -136,6 +156,5 @@ def _learn(likelihood: Flat, copies: Index, weights: Flat, rounds: int) -> Flat:
         alpha = max(1.0, float(np.linalg.norm(r)) / size)
         leap = np.maximum(weights + 2 * alpha * r + alpha**2 * v, 1e-12 * second)
         leap /= leap.sum()
-        better = share @ np.log(likelihood @ leap) >= share @ np.log(likelihood @ second)
-        weights = step(leap) if better else second
+        weights = step(leap) if objective(leap) >= objective(second) else second
     return weights

@@ -1,0 +1,80 @@
+"""What an epsilon means, against direct computation and simulation."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpmarkov.errors import ParameterError
+from dpmarkov.odds import LARGE_EPSILON, odds
+from dpmarkov.privacy.pairs import ApproximatePair, BetaPair, GammaPair, PurePair
+from dpmarkov.privacy.profile import Profile
+
+
+def test_pure_privacy_by_hand():
+    # Randomised response with odds e: the best guess from even odds is right e / (1 + e) of the time.
+    table = odds(Profile(((PurePair(epsilon=1.0),),)), epsilon=1.0, priors=(0.5, 0.1))
+    even, rare = table.rows
+    assert even.guess_after == pytest.approx(math.e / (1 + math.e), rel=1e-6)
+    assert even.guess_before == 0.5
+    assert even.posterior == pytest.approx(math.e / (1 + math.e), rel=1e-3)
+    # Odds of 1 to 9 times e: still below even, so nothing beats saying "not in".
+    assert rare.guess_after == pytest.approx(0.9, abs=1e-12)
+    assert rare.posterior == pytest.approx(math.e / (math.e + 9), rel=1e-3)
+
+
+@pytest.mark.parametrize("prior", [0.05, 0.3, 0.5, 0.7, 0.97])
+def test_best_guess_against_a_brute_force_over_tests(prior):
+    # The pair itself, sampled on a fine grid of its likelihood ratio: no test does better than the table says,
+    # and the best one does as well.
+    from scipy import special
+
+    alpha, weight = 1.5, 0.9
+    cut = np.linspace(1e-4, 1 - 1e-4, 4001)
+    p = 1 - special.betainc(alpha + weight, alpha, cut)
+    q = 1 - special.betainc(alpha, alpha + weight, cut)
+    best = np.max(prior * p + (1 - prior) * (1 - q))
+    best = max(best, prior, 1 - prior)
+    table = odds(Profile(((BetaPair(alpha=alpha, weight=weight),),)), epsilon=1.0, priors=(prior,))
+    assert table.rows[0].guess_after == pytest.approx(best, rel=1e-5)
+
+
+def test_the_belief_after_an_alarm_is_an_upper_bound_and_close():
+    from scipy import special
+
+    alpha, weight, prior = 3.0, 0.7, 0.2
+    cut = np.linspace(1e-5, 1 - 1e-5, 20001)
+    power = 1 - special.betainc(alpha + weight, alpha, cut)
+    alarm = 1 - special.betainc(alpha, alpha + weight, cut)
+    a = np.interp(-0.05, -power, alarm)
+    truth = prior * 0.05 / (prior * 0.05 + (1 - prior) * a)
+    pair = BetaPair(alpha=alpha, weight=weight)
+    found = odds(Profile(((pair,),)), epsilon=2.0, priors=(prior,)).rows[0].posterior
+    assert truth - 1e-9 <= found <= truth * 1.01
+
+
+def test_e_to_the_epsilon_alone_would_be_wrong():
+    # At delta = .2 a fifth of the outputs prove the case: far more than e^0.1 allows.
+    table = odds(Profile(((ApproximatePair(epsilon=0.1, delta=0.2),),)), epsilon=0.1, priors=(0.5,))
+    assert table.rows[0].guess_after > 0.6 > math.exp(0.1) / (1 + math.exp(0.1))
+    # And with a gamma pair at its own budget, e^epsilon overstates what can be done.
+    gamma = Profile(((GammaPair(alpha=11.0, weight=1.0),),))
+    epsilon = gamma.epsilon(1e-6)
+    found = odds(gamma, epsilon=epsilon, priors=(0.5,)).rows[0].guess_after
+    assert found < math.exp(epsilon) / (1 + math.exp(epsilon)) - 0.1
+
+
+def test_warning_above_five_and_none_below():
+    profile = Profile(((PurePair(epsilon=6.0),),))
+    assert "large" in odds(profile, epsilon=6.0).warning
+    assert odds(profile, epsilon=LARGE_EPSILON).warning == ""
+    assert "Warning" in odds(profile, epsilon=6.0).describe()
+    assert "Warning" not in odds(Profile(((PurePair(epsilon=1.0),),)), epsilon=1.0).describe()
+
+
+def test_text_and_bad_priors():
+    table = odds(Profile(((PurePair(epsilon=1.0),),)), epsilon=1.0)
+    assert "73.11%" in table.in_words
+    assert table.to_dict()["rows"][2]["prior"] == 0.5
+    with pytest.raises(ParameterError, match="strictly between"):
+        odds(Profile(((PurePair(epsilon=1.0),),)), epsilon=1.0, priors=(0.0,))
