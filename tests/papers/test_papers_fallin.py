@@ -92,7 +92,7 @@ def test_theorem2_bounds_every_entry(k: float) -> None:
 
 
 def test_lemma3_holds_with_row_sums_and_fails_with_column_sums() -> None:
-    """Row vectors multiply from the left: the largest row sum is their norm, the 1-norm of a matrix is not."""
+    """Row vectors multiply from the left: their norm is the largest row sum, not the matrix 1-norm."""
     rng = np.random.default_rng(5)
     fails = 0
     for _ in range(2000):

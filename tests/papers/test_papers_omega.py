@@ -32,13 +32,12 @@ def test_one_watched_cell_is_a_beta_tail() -> None:
 def test_three_cells_against_a_nested_integral() -> None:
     a, b, c, gamma = 1.5, 2.5, 4.0, 0.05
     with mpmath.workdps(20):
+
         def inner(x):
-            return (
-                    x ** (a - 1)
-                    * mpmath.quad(
-                        lambda y: y ** (b - 1) * (1 - x - y) ** (c - 1), [gamma, 1 - x - gamma]
-                    )
-                )
+            return x ** (a - 1) * mpmath.quad(
+                lambda y: y ** (b - 1) * (1 - x - y) ** (c - 1), [gamma, 1 - x - gamma]
+            )
+
         norm = mpmath.gamma(a + b + c) / mpmath.gamma(a) / mpmath.gamma(b) / mpmath.gamma(c)
         truth = float(1 - norm * mpmath.quad(inner, [gamma, 1 - 2 * gamma]))
     assert outside((a, b, c), gamma) == pytest.approx(truth, rel=1e-9)

@@ -54,8 +54,9 @@ class DecisionProcess:
             raise InputError("transitions must be probabilities that sum to one over the last axis")
         if not 0 <= self.discount < 1:
             raise ParameterError(f"discount must lie in [0, 1); got {self.discount!r}")
-        start = np.full(len(rewards), 1 / len(rewards)) if self.start is None else np.asarray(self.start,
-        float) for name, value in (("transitions", moves), ("rewards", rewards), ("start", start)):
+        uniform = np.full(len(rewards), 1 / len(rewards))
+        start = uniform if self.start is None else np.asarray(self.start, dtype=float)
+        for name, value in (("transitions", moves), ("rewards", rewards), ("start", start)):
             object.__setattr__(self, name, value)
 
     def total_reward(self, policy: npt.ArrayLike) -> float:
