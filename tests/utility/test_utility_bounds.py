@@ -92,7 +92,7 @@ def test_without_the_bias_a_biased_form_breaks_the_bound() -> None:
 
 
 def test_first_order_is_close_when_the_noise_is_small() -> None:
-    """40 chains with K = 10^5: the predicted standard errors are within 8 % of those of 2,000 draws (5 sigma)."""
+    """40 chains with K = 10^5: predicted standard errors within 8 % (5 sigma) of 2,000 draws'."""
     rng = np.random.default_rng(3)
     for _ in range(40):
         p = random_chain(rng, zeros=False) * 0.9 + 0.1 / 6

@@ -183,7 +183,7 @@ def chosen(request: Request) -> EntryDirichlet:
         raise UnitError("no row has two entries that may differ: there is nothing to protect")
     _check_border(request, rows)
     if request.k is not None:
-        mechanism = rows.from_k(np.full(cells.n_rows, request.k))
+        mechanism = rows.from_k(np.full(cells.n_rows, float(request.k)))
         if not _fits(mechanism, request):
             raise ParameterError(
                 f"k = {request.k:g} does not keep within {request.budget}: lower k or raise the budget"
