@@ -15,6 +15,7 @@ for every real eps. A pair is directed: `reverse()` is (Q, P), and a guarantee t
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -58,6 +59,15 @@ class Pair:
     def certified_delta(self, epsilon: float) -> float:
         """A float that is proven not to be below H_eps(P || Q)."""
         raise InputError("a bare Pair has no laws: use BetaPair, GammaPair or another pair")
+
+    @property
+    def largest_loss(self) -> Fraction | None:
+        """The largest ln P / Q, exactly, where it is bounded: from there on delta is 0."""
+        return None
+
+    def atoms(self) -> tuple[Fraction, npt.NDArray[np.int64], Floats] | None:
+        """For losses on a lattice: its step, the losses in steps, and P's mass on each; else None."""
+        return None
 
     def reverse(self) -> "Pair":
         """The pair (Q, P)."""
@@ -178,6 +188,18 @@ class PurePair(Pair):
     def __post_init__(self) -> None:
         _check_response(self.epsilon, 0.0)
         object.__setattr__(self, "epsilon", float(self.epsilon))
+
+    @property
+    def largest_loss(self) -> Fraction:
+        """The pure epsilon, exactly."""
+        return Fraction(self.epsilon)
+
+    def atoms(self) -> tuple[Fraction, npt.NDArray[np.int64], Floats] | None:
+        """Losses of plus and minus epsilon."""
+        if self.epsilon == 0:
+            return None
+        truth = 1 / (1 + math.exp(-self.epsilon))
+        return Fraction(self.epsilon), np.array([1, -1]), np.array([truth, math.exp(-self.epsilon) * truth])
 
     def log_delta(self, epsilon: npt.ArrayLike) -> Floats:
         """The logarithm of H_eps(P || Q); -inf from `epsilon` on."""

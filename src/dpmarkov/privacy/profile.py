@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmarkov.errors import ParameterError, ReleaseFormatError
+from dpmarkov.privacy.compose import composition
 from dpmarkov.privacy.pairs import Pair, pair_from_dict
 
 __all__ = ["SLACK", "Profile"]
@@ -151,12 +152,8 @@ def _smallest(holds: Callable[[float], bool]) -> float:
 
 
 def _composed(pairs: tuple[Pair, ...], epsilon: Floats) -> Floats:
-    from dpmarkov.privacy.compose import composition
-
     return composition(pairs).log_delta(epsilon)
 
 
 def _certified_composed(pairs: tuple[Pair, ...], epsilon: float) -> float:
-    from dpmarkov.privacy.compose import composition
-
-    return composition(pairs).certified_delta(epsilon)
+    return composition(pairs, certified=True).delta(epsilon)
