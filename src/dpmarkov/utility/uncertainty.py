@@ -45,7 +45,7 @@ QUANTITIES: dict[str, Quantity] = {
 """Quantities that can be asked for by name; any other as a function of the chain."""
 
 _AT_ONCE = 20_000_000
-_BATCHED_STATES = 100
+_BATCHED_STATES = 400
 _MOST_FAILURES = 0.1
 _ZERO = 1e-9
 _LEAST_VARIANCE = 1e-300
