@@ -15,7 +15,18 @@ How values are read (the same on every engine; no content makes a query fail):
 from abc import ABC, abstractmethod
 from enum import Enum
 
-__all__ = ["Dialect", "DuckDialect", "Kind"]
+__all__ = ["ISO_ZONE", "Dialect", "DuckDialect", "Kind"]
+
+_LEAP = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29"
+_DATE = (
+    "([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|"
+    f"02-(0[1-9]|1[0-9]|2[0-8]))|{_LEAP})"
+)
+_CLOCK = "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?"
+ISO_ZONE = "(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9])"
+_DAY_US = 86_400_000_000
+_YEAR_ONE = 719_162
+"""Days from the year 1 to 1970."""
 
 
 class Kind(Enum):
@@ -65,15 +76,61 @@ class Dialect(ABC):
     @staticmethod
     def remainder(whole: str, part: str) -> str:
         """The remainder of integers >= 0."""
-        return f"({whole}) % {part}"
+        return f"(({whole}) % {part})"
 
     @abstractmethod
+    def moment(self, expression: str, kind: Kind) -> str:
+        """A timestamp or a date as microseconds since 1970, missing where it has none (infinity)."""
+
+    @abstractmethod
+    def text_moment(self, expression: str, zoned: bool) -> str:
+        """Valid ISO 8601 text with seconds, with or without a zone, as microseconds since 1970."""
+
+    @abstractmethod
+    def day(self, days: str) -> str:
+        """Days since 1970 as a date."""
+
     def epoch_us(self, expression: str, kind: Kind) -> str:
         """A timestamp, a date or ISO 8601 text as microseconds since 1970 (UTC where it names no zone)."""
+        if kind is not Kind.TEXT:
+            return self.moment(expression, kind)
+        # The patterns let through dates and times of day and nothing else, so that no cast can fail.
+        forms = [
+            (f"^{_DATE}$", f"{expression} || ' 00:00:00'", False),
+            (f"^{_DATE}[ T]([01][0-9]|2[0-3]):[0-5][0-9]$", f"{expression} || ':00'", False),
+            (f"^{_DATE}[ T]{_CLOCK}$", expression, False),
+            (
+                f"^{_DATE}[ T]([01][0-9]|2[0-3]):[0-5][0-9]{ISO_ZONE}$",
+                f"substr({expression}, 1, 16) || ':00' || substr({expression}, 17)",
+                True,
+            ),
+            (f"^{_DATE}[ T]{_CLOCK}{ISO_ZONE}$", expression, True),
+        ]
+        cases = " ".join(
+            f"WHEN {self.matches(expression, pattern)} THEN {self.text_moment(text, zoned)}"
+            for pattern, text, zoned in forms
+        )
+        return f"(CASE WHEN {self.matches(expression, '^0000')} THEN NULL {cases} END)"
 
-    @abstractmethod
     def time_part(self, part: str, expression: str) -> str:
-        """Microseconds since 1970 as hour (0-23), weekday (1 = Monday), month (1-12) or date (YYYY-MM-DD)."""
+        """Microseconds since 1970 as hour (0-23), weekday (1 = Monday), month (1-12) or date (YYYY-MM-DD).
+
+        Missing outside the years 1 to 9999.
+        """
+        first = _YEAR_ONE * _DAY_US
+        since = f"({expression} + {first})"
+        days = self.quotient(since, str(_DAY_US))
+        match part:
+            case "hour":
+                value = self.quotient(f"{since} - {days} * {_DAY_US}", "3600000000")
+            case "weekday":
+                value = f"({days}) % 7 + 1"  # the year 1 began on a Monday
+            case "month":
+                value = f"CAST(EXTRACT(MONTH FROM {self.day(f'{days} - {_YEAR_ONE}')}) AS BIGINT)"
+            case _:
+                value = self.cast_text(self.day(f"{days} - {_YEAR_ONE}"))
+        last = 2_932_896 * _DAY_US + _DAY_US - 1
+        return f"(CASE WHEN {expression} BETWEEN -{first} AND {last} THEN {value} END)"
 
     def cast_text(self, expression: str) -> str:
         """Any value as text."""
@@ -138,12 +195,6 @@ class Dialect(ABC):
         return self.cast_text(expression)
 
 
-_ISO = (
-    "^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
-    "(Z|[+-][0-9]{2}:[0-9]{2})?)?$"
-)
-
-
 class DuckDialect(Dialect):
     """DuckDB: casts that give NULL instead of failing."""
 
@@ -170,28 +221,16 @@ class DuckDialect(Dialect):
 
     def quotient(self, whole: str, part: str) -> str:
         """Whole-number division of integers >= 0, rounded down."""
-        return f"({whole}) // {part}"
+        return f"(({whole}) // {part})"
 
-    def epoch_us(self, expression: str, kind: Kind) -> str:
-        """A timestamp, a date or ISO 8601 text as microseconds since 1970."""
-        if kind is Kind.TEXT:
-            zoned = f"TRY_CAST({expression} AS TIMESTAMPTZ)"
-            plain = f"TRY_CAST({expression} AS TIMESTAMP)"
-            has_zone = self.matches(expression, "(Z|[+-][0-9]{2}:[0-9]{2})$")
-            parsed = f"CASE WHEN {has_zone} THEN epoch_us({zoned}) ELSE epoch_us({plain}) END"
-            return f"(CASE WHEN {self.matches(expression, _ISO)} THEN {parsed} END)"
-        # An infinite timestamp has no epoch and some distant ones do not fit: TRY makes them missing.
+    def moment(self, expression: str, kind: Kind) -> str:
+        """A timestamp or a date as microseconds since 1970; what has none or does not fit is missing."""
         return f"TRY(epoch_us({expression}))"
 
-    def time_part(self, part: str, expression: str) -> str:
-        """A part of microseconds since 1970."""
-        at = f"make_timestamp({expression})"
-        match part:
-            case "hour":
-                return f"hour({at})"
-            case "weekday":
-                return f"isodow({at})"
-            case "month":
-                return f"month({at})"
-            case _:
-                return f"strftime({at}, '%Y-%m-%d')"
+    def text_moment(self, expression: str, zoned: bool) -> str:
+        """Valid ISO 8601 text as microseconds since 1970."""
+        return f"TRY(epoch_us(TRY_CAST({expression} AS {'TIMESTAMPTZ' if zoned else 'TIMESTAMP'})))"
+
+    def day(self, days: str) -> str:
+        """Days since 1970 as a date."""
+        return f"(DATE '1970-01-01' + CAST({days} AS INTEGER))"

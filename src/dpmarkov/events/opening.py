@@ -1,15 +1,25 @@
 """Open a table, wherever it lies."""
 
+import re
 from collections.abc import Sequence
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
-from dpmarkov.errors import ParameterError
-from dpmarkov.events.engine import Engine
+import duckdb
+
+from dpmarkov.errors import ParameterError, TableError
+from dpmarkov.events.dialect import Dialect
+from dpmarkov.events.duck import DuckEngine, connect, duck_kind
+from dpmarkov.events.engine import Engine, pick
 from dpmarkov.events.files import open_files
 from dpmarkov.events.frames import open_frame
+from dpmarkov.events.postgres import open_postgres
+from dpmarkov.events.spark import is_spark, open_spark
 
 __all__ = ["open_table"]
+
+_SCHEME = re.compile(r"^([a-zA-Z][a-zA-Z0-9+.-]*):/")
 
 
 def open_table(
@@ -25,14 +35,75 @@ def open_table(
     Parameters
     ----------
     data
-        A file name or a glob (CSV, Parquet), or a pandas, polars or Arrow table.
+        A file name or a glob (CSV, Parquet); a pandas, polars or Arrow table; the address of a database; a
+        Spark DataFrame, session or address.
     wanted
         The names of the columns that the question needs; no other is read.
+    table, query
+        The table of a database or of a Spark session, or a read-only query.
     delimiter
         The field delimiter of a CSV file; by default a tab for `.tsv` and a comma otherwise.
     """
+    if delimiter is not None and (not isinstance(data, str | PathLike) or _scheme(data) is not None):
+        raise ParameterError("a delimiter goes with CSV files")
+    scheme = _scheme(data)
+    spark = is_spark(data)
+    whole = spark and hasattr(data, "createOrReplaceTempView")
+    if (scheme is not None or spark) and not whole:
+        if (table is None) == (query is None):
+            raise ParameterError(
+                "a database holds many tables: name one with table, or write a query (not both)"
+            )
+        if table == "" or (query is not None and not query.strip()):
+            raise ParameterError("table and query must not be empty")
+    elif table is not None or query is not None:
+        raise ParameterError("table and query go with a database or a Spark session")
+    if spark or scheme == "spark":
+        return open_spark(data, wanted, table=table, query=query)
+    if scheme in ("postgresql", "postgres"):
+        return open_postgres(str(data), wanted, table=table, query=query)
+    if scheme == "duckdb":
+        return _open_duckdb(str(data), wanted, table=table, query=query)
+    if scheme is not None:
+        raise TableError(
+            f"unknown kind of address {scheme}://; known are postgresql://, duckdb:/// and spark://"
+        )
     if isinstance(data, str | PathLike):
         return open_files(fspath(data), wanted, delimiter)
-    if delimiter is not None:
-        raise ParameterError("a delimiter goes with CSV files")
     return open_frame(data, wanted)
+
+
+def _scheme(data: Any) -> str | None:
+    """The scheme of an address; None for anything else. Addresses may hold passwords: never show them."""
+    found = _SCHEME.match(data) if isinstance(data, str) else None
+    return found.group(1).lower() if found is not None and len(found.group(1)) > 1 else None
+
+
+def _open_duckdb(address: str, wanted: Sequence[str], *, table: str | None, query: str | None) -> DuckEngine:
+    path = Path(re.sub(r"^duckdb:(///|/)", "", address, flags=re.IGNORECASE))
+    if address.lower().startswith("duckdb:////"):
+        path = Path("/" + str(path).lstrip("/"))
+    if not path.is_file():
+        raise TableError(f"no such file: {path}")
+    where = f"table {table}" if table is not None else "the query"
+    try:
+        connection, close = connect(str(path), read_only=True)
+    except duckdb.Error:
+        raise TableError(
+            f"{path} cannot be opened as a DuckDB database: it is damaged, of a newer version, or another "
+            "program is writing to it"
+        ) from None
+    try:
+        relation = (
+            f"({query}\n)" if table is None else ".".join(Dialect.quote(part) for part in table.split("."))
+        )
+        try:
+            rows = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+        except duckdb.Error:
+            raise TableError(f"{where} cannot be read in {path}; a query must be a single SELECT") from None
+        columns = pick({str(row[0]): duck_kind(row[1]) for row in rows}, wanted, where)
+        fields = ", ".join(f"{Dialect.quote(column.name)} AS {column.sql}" for column in columns)
+        return DuckEngine(connection, close, f"(SELECT {fields} FROM {relation})", columns, where)
+    except BaseException:
+        close()
+        raise

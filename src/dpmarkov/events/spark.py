@@ -1,0 +1,237 @@
+"""Spark, for what outgrows one machine: the SQL text runs there and only the counts leave it."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dpmarkov.errors import EngineError, TableError
+from dpmarkov.events.dialect import Dialect, Kind
+from dpmarkov.events.engine import Column, Engine, Integers, Query, pick
+from dpmarkov.events.progress import progress_bar
+
+__all__ = ["SparkDialect", "is_spark", "open_spark"]
+
+_KINDS = {
+    "tinyint": Kind.INTEGER,
+    "smallint": Kind.INTEGER,
+    "int": Kind.INTEGER,
+    "bigint": Kind.INTEGER,
+    "float": Kind.FLOAT,
+    "double": Kind.FLOAT,
+    "boolean": Kind.BOOLEAN,
+    "string": Kind.TEXT,
+    "date": Kind.DATE,
+    "timestamp": Kind.TIMESTAMP,
+    "timestamp_ntz": Kind.TIMESTAMP,
+}
+
+
+class SparkDialect(Dialect):
+    """Spark SQL, whatever the session's time zone and its ANSI mode."""
+
+    name = "spark"
+    text_type = "STRING"
+    row_place = "monotonically_increasing_id()"
+
+    @staticmethod
+    def quote(name: str) -> str:
+        """`name` as a quoted identifier."""
+        return "`" + name.replace("`", "``") + "`"
+
+    @staticmethod
+    def literal(text: str) -> str:
+        """`text` as a string literal."""
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    def matches(self, text: str, pattern: str) -> str:
+        """Whether `text` matches a pattern; in Java's, `$` would allow a line break before the end."""
+        java = f"{pattern[:-1]}\\z" if pattern.endswith("$") else pattern
+        return f"{text} RLIKE {self.literal(java)}"
+
+    def text_to_whole(self, expression: str) -> str:
+        """Text that matches `whole_pattern` as a 64-bit integer."""
+        digits = f"regexp_replace({expression}, {self.literal(self.whole_pattern)}, '$1$2')"
+        return f"CAST({digits} AS BIGINT)"
+
+    def hash_number(self, text: str) -> str:
+        """The first 60 bits of the SHA-256 of a text's UTF-8 bytes, as a 64-bit integer."""
+        return f"CAST(conv(substr(sha2({text}, 256), 1, 15), 16, 10) AS BIGINT)"
+
+    def quotient(self, whole: str, part: str) -> str:
+        """Whole-number division of integers >= 0, rounded down."""
+        return f"(({whole}) DIV {part})"
+
+    def moment(self, expression: str, kind: Kind) -> str:
+        """A timestamp or a date as microseconds since 1970."""
+        if kind is Kind.DATE:
+            return f"(CAST(unix_date({expression}) AS BIGINT) * 86400000000)"
+        return f"unix_micros({expression})"
+
+    def text_moment(self, expression: str, zoned: bool) -> str:
+        """Valid ISO 8601 text as microseconds since 1970."""
+        text = f"({expression})" if zoned else f"({expression} || 'Z')"
+        return f"unix_micros(CAST({text} AS TIMESTAMP))"
+
+    def day(self, days: str) -> str:
+        """Days since 1970 as a date."""
+        return f"date_add(DATE'1970-01-01', CAST({days} AS INT))"
+
+
+class SparkEngine(Engine):
+    """A DataFrame in Spark."""
+
+    def __init__(self, session: Any, frame: Any, columns: list[Column], stop: bool) -> None:
+        self.dialect = SparkDialect()
+        self.columns = columns
+        self._session = session
+        self._stop = stop
+        self._prefix = f"dpmarkov_{secrets.token_hex(8)}_"
+        self._views: list[str] = []
+        self._kept: Any = None
+        self._view("data", frame)
+        self.relation = f"{self._prefix}data"
+
+    def share(self, name: str, columns: Mapping[str, Sequence[object] | Integers]) -> None:
+        """A small public table as a temporary view of the session."""
+        lists = [
+            values.tolist() if isinstance(values, np.ndarray) else list(values) for values in columns.values()
+        ]
+        kinds = [
+            "BIGINT" if all(isinstance(value, int) for value in column) else "STRING" for column in lists
+        ]
+        schema = ", ".join(f"{column} {kind}" for column, kind in zip(columns, kinds, strict=True))
+        self._view(name, self._session.createDataFrame(list(zip(*lists, strict=True)), schema))
+
+    def integers(self, query: Query, *, progress: bool = False) -> list[Integers]:
+        """Run a query; the columns of its answer, which are all integers.
+
+        The events are kept once they were read, so that a table that changes meanwhile is read but once.
+        """
+        steps = {name: f"SELECT * FROM {self._prefix}{name}" for name in self._views if name != "data"}
+        try:
+            with progress_bar(progress, lambda: -1.0) as tick:
+                tick()
+                for name, text in query.steps.items():
+                    steps[name] = text
+                    if name == "events":
+                        self._keep(self._session.sql(_with(steps, "SELECT * FROM events")))
+                        steps = {"events": f"SELECT * FROM {self._prefix}events"}
+                frame = self._session.sql(_with(steps, query.select))
+                rows = frame.collect()
+        except Exception as error:
+            # Spark's text may quote the value that it stumbled over: its class is all that is said.
+            raise EngineError(
+                f"counting in Spark failed ({type(error).__name__}); nothing was released. Check that the "
+                "cluster is still up and that the data can be read, then try again"
+            ) from None
+        if not rows:
+            return [np.zeros(0, dtype=np.int64) for _ in frame.columns]
+        return [np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)]
+
+    def _keep(self, frame: Any) -> None:
+        if self._kept is not None:
+            self._kept.unpersist()
+        self._kept = frame.persist()
+        self._view("events", self._kept)
+
+    def _view(self, name: str, frame: Any) -> None:
+        frame.createOrReplaceTempView(f"{self._prefix}{name}")
+        if name not in self._views:
+            self._views.append(name)
+
+    def close(self) -> None:
+        """Drop what was made in the session; stop it only if it was started here."""
+        if self._stop:
+            self._session.stop()
+            return
+        if self._kept is not None:
+            self._kept.unpersist()
+        for name in self._views:
+            self._session.catalog.dropTempView(f"{self._prefix}{name}")
+
+
+def _with(steps: Mapping[str, str], select: str) -> str:
+    return f"WITH {', '.join(f'{name} AS ({text})' for name, text in steps.items())} {select}"
+
+
+def is_spark(data: Any) -> bool:
+    """Whether `data` is a Spark session or DataFrame, without importing Spark."""
+    return any(kind.__module__.startswith("pyspark.sql") for kind in type(data).__mro__)
+
+
+def open_spark(data: Any, wanted: Sequence[str], *, table: str | None, query: str | None) -> SparkEngine:
+    """Open a Spark DataFrame, or a table or a query of a session.
+
+    A text `spark://host:port` (or `spark://local[2]`) starts a session and stops it afterwards.
+    """
+    session, stop = data, False
+    if isinstance(data, str):
+        session, stop = _start(data), True
+    elif hasattr(data, "sparkSession") and hasattr(data, "createOrReplaceTempView"):
+        session = data.sparkSession
+    try:
+        if session is not data or stop:
+            frame = data if not stop else _frame(session, table, query)
+        else:
+            frame = _frame(session, table, query)
+        available = {field.name: _kind(field.dataType) for field in frame.schema.fields}
+        columns = pick(available, wanted, f"table {table}" if table is not None else "the Spark table")
+        chosen = [frame[SparkDialect.quote(column.name)].alias(column.sql) for column in columns]
+        return SparkEngine(session, _zoneless(frame.select(*chosen), columns), columns, stop)
+    except BaseException:
+        if stop:
+            session.stop()
+        raise
+
+
+def _kind(data_type: Any) -> Kind:
+    name = str(data_type.simpleString())
+    if name.startswith("decimal"):
+        return Kind.DECIMAL
+    return Kind.TEXT if name.startswith(("varchar", "char(")) else _KINDS.get(name, Kind.OTHER)
+
+
+def _zoneless(frame: Any, columns: Sequence[Column]) -> Any:
+    """Timestamps without a zone are read as UTC, whatever the session's zone is."""
+    for column in columns:
+        if frame.schema[column.sql].dataType.simpleString() == "timestamp_ntz":
+            frame = frame.withColumn(column.sql, _as_utc(frame, column.sql))
+    return frame
+
+
+def _as_utc(frame: Any, name: str) -> Any:
+    from pyspark.sql import functions
+
+    return functions.expr(f"CAST(CAST({name} AS STRING) || 'Z' AS TIMESTAMP)")
+
+
+def _frame(session: Any, table: str | None, query: str | None) -> Any:
+    try:
+        if query is not None:
+            return session.sql(f"SELECT * FROM ({query}\n)")
+        quoted = ".".join(SparkDialect.quote(part) for part in str(table).split("."))
+        return session.table(quoted)
+    except Exception as error:
+        where = "the query" if query is not None else f"table {table}"
+        raise TableError(
+            f"{where} cannot be read in Spark ({type(error).__name__}); check its name and your rights. "
+            "A query must be a single SELECT"
+        ) from None
+
+
+def _start(address: str) -> Any:
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise TableError("Spark needs the extra 'spark': pip install 'dpmarkov[spark]'") from None
+    local = address.removeprefix("spark://")
+    master = local if local.startswith("local") else address
+    try:
+        return SparkSession.builder.master(master).appName("dpmarkov").getOrCreate()
+    except Exception as error:
+        raise TableError(
+            f"Spark cannot be started ({type(error).__name__}): it needs a full Java 17 or later on the "
+            "machine, and a cluster that answers"
+        ) from None
