@@ -77,7 +77,7 @@ def theorem1_as_printed(
     """Theorem 1 as printed, for matrices that differ in every row.
 
     Counterexample: 32 rows, k = 9.87, eta = .1, b = .025 claim (1.16, .011) in the paper's example; the exact
-    delta at epsilon = 1.16, composed over the rows, is .178. The printed delta, 1 - max_i min P(Omega_1), is
+    delta at epsilon = 1.16, composed over the rows, is .179. The printed delta, 1 - max_i min P(Omega_1), is
     besides that of the *best* row; the text before it has max_i delta_i.
 
     Parameters
