@@ -8,6 +8,7 @@ millionth), so that a row that may hold two events or none does not turn into a 
 long run of the chain.
 """
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -61,8 +62,12 @@ class RowPosterior(Protocol):
         """`number` draws of all true counts, shape (number, cells)."""
 
 
+@lru_cache(maxsize=4)
 def posterior_of(release: "Release") -> RowPosterior:
-    """The posterior for the transitions (of a release with groups, ask `release.of(group)`)."""
+    """The posterior for the transitions (of a release with groups, ask `release.of(group)`).
+
+    Kept for the last few releases: learning the prior takes longer than most questions.
+    """
     block = release.layout.block("transitions")
     released = release.probabilities[block.at]
     if release.noisy_counts is not None and "noise" in release.mechanism:

@@ -24,7 +24,17 @@ from dpmarkov.utility.posterior import RowPosterior, posterior_of, rows_from_cou
 if TYPE_CHECKING:
     from dpmarkov.releases import Release
 
-__all__ = ["QUANTITIES", "Uncertain", "plus_minus", "stationary_error_bars", "uncertainty"]
+__all__ = [
+    "QUANTITIES",
+    "Uncertain",
+    "chain_from",
+    "check_level",
+    "evaluate",
+    "plus_minus",
+    "stationary_error_bars",
+    "stretch",
+    "uncertainty",
+]
 
 Array = npt.NDArray[np.float64]
 Quantity = Callable[[MarkovChain], object]
@@ -156,10 +166,10 @@ def uncertainty(
     seed
         The draws are repeatable: the same release and seed give the same interval.
     """
-    _check(level, draws)
+    check_level(level, draws)
     name, compute = _named(quantity)
     posterior = posterior_of(release)
-    released = _chain(release, posterior, posterior.released)
+    released = chain_from(release, posterior, posterior.released)
     value = np.asarray(compute(released), dtype=np.float64)
     entropy = Entropy.seeded(seed)
     generator, sampler = entropy.generator("plausible counts"), entropy.generator("sampling error")
@@ -169,7 +179,7 @@ def uncertainty(
     for start in range(0, draws, per_batch):
         counts = posterior.counts(min(per_batch, draws - start), generator)
         rows = rows_from_counts(counts, posterior.released, posterior.cells, sampler if sampling else None)
-        batch, lost = _evaluate(name, compute, release, posterior, rows, value.shape)
+        batch, lost = evaluate(name, compute, release, posterior, rows, value.shape)
         found.extend(batch)
         failed += lost
     if failed > _MOST_FAILURES * draws:
@@ -177,7 +187,7 @@ def uncertainty(
             f"{name} does not exist for {failed} of {draws} plausible chains: the noise is too strong to "
             "tell whether it exists for the true one"
         )
-    low, high = _interval(np.stack(found), level, _stretch(name, released, posterior, sampling))
+    low, high = _interval(np.stack(found), level, stretch(name, released, posterior, sampling=sampling))
     if posterior.noise_variance is None:
         # The Dirichlet mechanism's draws have its noise twice: what was released is plausible as well.
         low, high = np.minimum(low, value), np.maximum(high, value)
@@ -201,12 +211,12 @@ def stationary_error_bars(release: "Release", *, level: float = 0.95) -> Uncerta
 
     For the Dirichlet mechanism, where what lies on the floor is not a matter of first order, 200 draws.
     """
-    _check(level, 50)
+    check_level(level, 50)
     posterior = posterior_of(release)
     noise = posterior.noise_variance
     if noise is None:
         return uncertainty(release, "stationary_distribution", level=level, draws=200)
-    chain = _chain(release, posterior, posterior.released)
+    chain = chain_from(release, posterior, posterior.released)
     pi = chain.stationary_distribution
     _, full = _variances(chain, posterior, noise)
     half = float(special.ndtri(0.5 + level / 2)) * np.sqrt(full)
@@ -222,7 +232,8 @@ def stationary_error_bars(release: "Release", *, level: float = 0.95) -> Uncerta
     )
 
 
-def _check(level: float, draws: int) -> None:
+def check_level(level: float, draws: int) -> None:
+    """Refuse a level outside (0, 1) and fewer than 50 draws."""
     if not 0 < level < 1:
         raise ParameterError(f"level must be a number with 0 < level < 1, such as 0.95; got {level!r}")
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 50:
@@ -239,7 +250,8 @@ def _named(quantity: str | Quantity) -> tuple[str, Quantity]:
     return quantity, QUANTITIES[quantity]
 
 
-def _chain(release: "Release", posterior: RowPosterior, probabilities: Array) -> MarkovChain:
+def chain_from(release: "Release", posterior: RowPosterior, probabilities: Array) -> MarkovChain:
+    """The chain with these probabilities on the release's cells."""
     if not release.layout.is_chain:
         raise ChainError(
             f"this release is a stochastic matrix of {release.layout}, not a Markov chain: "
@@ -250,7 +262,7 @@ def _chain(release: "Release", posterior: RowPosterior, probabilities: Array) ->
     return MarkovChain(matrix, release.layout.target)
 
 
-def _evaluate(
+def evaluate(
     name: str,
     compute: Quantity,
     release: "Release",
@@ -260,14 +272,15 @@ def _evaluate(
 ) -> tuple[list[Array], int]:
     """The quantity of each drawn chain, and how many have none."""
     n = posterior.cells.n_rows
-    if name == "stationary_distribution" and posterior.cells.is_full and n <= _BATCHED_STATES:
+    positive = posterior.cells.is_full and posterior.released.min() > 0
+    if name == "stationary_distribution" and positive and n <= _BATCHED_STATES:
         return list(stationary_vectors(rows.reshape(-1, n, n))), 0
     if name == "transition_matrix":
         return [np.asarray(posterior.cells.dense(row), dtype=np.float64) for row in rows], 0
     found, failed = [], 0
     for row in rows:
         try:
-            drawn = np.asarray(compute(_chain(release, posterior, row)), dtype=np.float64)
+            drawn = np.asarray(compute(chain_from(release, posterior, row)), dtype=np.float64)
         except (ChainError, EngineError):
             failed += 1
             continue
@@ -286,7 +299,7 @@ def _variances(chain: MarkovChain, posterior: RowPosterior, noise: Array) -> tup
     return own, np.maximum(own, stationary_variance(chain, cells, mean=mean, spread=noise))
 
 
-def _stretch(name: str, chain: MarkovChain, posterior: RowPosterior, sampling: bool) -> Array:
+def stretch(name: str, chain: MarkovChain, posterior: RowPosterior, *, sampling: bool = False) -> Array:
     """By how much draws from the posterior are too narrow for quantities that sum over many cells.
 
     For the stationary distribution state by state, for other functions of the chain as it is on average; for
@@ -305,12 +318,12 @@ def _stretch(name: str, chain: MarkovChain, posterior: RowPosterior, sampling: b
     return np.asarray(np.sqrt(full.sum() / max(float(own.sum()), _LEAST_VARIANCE)))
 
 
-def _interval(values: Array, level: float, stretch: Array) -> tuple[Array, Array]:
+def _interval(values: Array, level: float, factor: Array) -> tuple[Array, Array]:
     """Quantiles of the draws, stretched about their median; for positive values, on a logarithmic scale."""
     tail = (1 - level) / 2
     low, middle, high = np.quantile(values, [tail, 0.5, 1 - tail], axis=0)
-    if np.all(stretch == 1.0):
+    if np.all(factor == 1.0):
         return low, high
     if values.min() > 0:
-        return middle * (low / middle) ** stretch, middle * (high / middle) ** stretch
-    return middle - stretch * (middle - low), middle + stretch * (high - middle)
+        return middle * (low / middle) ** factor, middle * (high / middle) ** factor
+    return middle - factor * (middle - low), middle + factor * (high - middle)
