@@ -11,13 +11,15 @@ from scipy import stats
 
 import dpmarkov as dpm
 from dpmarkov.entropy import Entropy
-from dpmarkov.errors import InputError, ParameterError, TableError
+from dpmarkov.errors import InputError, ParameterError, TableError, UnitError
 from dpmarkov.pufferfish import (
     FiniteChains,
     GapChains,
     Model,
     Secrets,
     StateSequence,
+    Statistic,
+    joint_epsilon,
     plan_noise,
     read_sequences,
     release_chain,
@@ -107,7 +109,7 @@ def test_any_lipschitz_statistic(tmp_path: Path) -> None:
         theta=THETA,
         epsilon=2.0,
     )
-    assert abs(made.value - (data.positions == 2).mean()) < 40 * made.noise["scale"]
+    assert abs(made.value - (data.positions == 2).mean()) < 40 * made.mechanism["scale"]
     vector = release_statistic(
         data, lambda people: [1.0, math.nan], lipschitz=1.0, name="x", theta=THETA, epsilon=2.0, seed=1
     )
@@ -119,6 +121,31 @@ def test_any_lipschitz_statistic(tmp_path: Path) -> None:
     assert written["made"]["private"] is True
     with pytest.raises(ParameterError, match="exists"):
         made.save(tmp_path / "share.json")
+
+
+def test_saved_releases_are_composed(tmp_path: Path) -> None:
+    """A chain, a histogram and a share of one person: what all three give away together."""
+    data = person(5000)
+    chain = release_chain(data, theta=THETA, epsilon=1.0)
+    chain.save(tmp_path / "chain")
+    share = release_statistic(
+        data, lambda people: 0.5, lipschitz=1 / 5000, name="x", theta=THETA, epsilon=0.5, seed=1
+    )
+    histogram = release_histogram(data, theta=THETA, epsilon=1.0)
+    together = joint_epsilon([dpm.load(tmp_path / "chain"), histogram, share])
+    assert 1.5 < together < 2.5
+    planned = [
+        plan_noise(THETA, 5000, epsilon=1.0, statistic=dpm.pufferfish.TRANSITIONS),
+        plan_noise(THETA, 5000, epsilon=1.0),
+        plan_noise(THETA, 5000, epsilon=0.5, statistic=Statistic(name="x", lipschitz=1 / 5000)),
+    ]
+    assert joint_epsilon(planned) == together
+    early = release_histogram(data, theta=THETA, epsilon=1.0, secrets=Secrets(times=(1,)))
+    with pytest.raises(ParameterError, match="do not compose"):
+        joint_epsilon([histogram, early])
+    event = dpm.release(data.transitions(), unit=dpm.Event(), budget=dpm.Budget(epsilon=1.0, delta=1e-6))
+    with pytest.raises(UnitError, match="only releases under the unit timepoint"):
+        joint_epsilon([histogram, event])
 
 
 def test_a_seeded_release_is_stamped() -> None:

@@ -6,16 +6,19 @@ away together. Both evaluate the same sum, in exact fractions: for the quilt cho
     epsilon = e + (largest change of the statistic when the inside moves) / scale.
 """
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from dpmarkov.errors import ParameterError
+from dpmarkov.errors import ParameterError, UnitError
 from dpmarkov.privacy.budget import check_epsilon
-from dpmarkov.pufferfish.classes import ChainClass, FiniteChains
+from dpmarkov.privacy.guarantee import Guarantee
+from dpmarkov.privacy.unit import TimePoint
+from dpmarkov.pufferfish.classes import ChainClass, FiniteChains, theta_from_dict
 from dpmarkov.pufferfish.framework import HISTOGRAM, Secrets, Statistic, check_length
 from dpmarkov.pufferfish.quilt import (
     Quilt,
@@ -80,13 +83,46 @@ class Noise:
             "scale": self.scale,
             "length": self.length,
             "lipschitz": self.statistic.lipschitz,
+            "links": self.statistic.links,
+            "secrets": self.secrets.to_dict(),
             "quilt": str(self.quilt),
+            "before": self.quilt.before,
+            "after": self.quilt.after,
             "card": self.quilt.card,
             "influence": self.quilt.influence,
             "amounts_to": "group privacy" if self.is_group_privacy else "less noise than group privacy",
             "group_privacy_scale": self.group_scale,
             "entry_privacy_scale": self.entry_scale,
         }
+
+    @classmethod
+    def of(cls, made: "Released") -> "Noise":
+        """The noise of a release under the unit `TimePoint`, read back from it."""
+        unit, data = made.guarantee.unit, dict(made.mechanism)
+        if not isinstance(unit, TimePoint) or data.get("name") != "markov quilt":
+            raise UnitError(
+                f"only releases under the unit timepoint compose here; this one protects a {unit.name}"
+            )
+        theta = theta_from_dict(json.loads(str(unit.theta)))
+        statistic = Statistic(name=data["statistic"], lipschitz=data["lipschitz"], links=data["links"])
+        hidden = {name: None if v is None else tuple(v) for name, v in data["secrets"].items()}
+        open_sides = (data["before"] is None) + (data["after"] is None)
+        quilt = Quilt(
+            before=data["before"],
+            after=data["after"],
+            card=data["card"],
+            joints=1 - open_sides if statistic.links else 0,
+            influence=data["influence"],
+        )
+        return cls(
+            statistic=statistic,
+            theta=theta,
+            secrets=Secrets(**hidden),
+            length=data["length"],
+            epsilon=made.guarantee.epsilon,
+            scale=data["scale"],
+            quilt=quilt,
+        )
 
     def describe(self) -> str:
         """The noise in words, beside entry and group privacy."""
@@ -107,6 +143,18 @@ class Noise:
 
     def __str__(self) -> str:
         return self.describe()
+
+
+class Released(Protocol):
+    """What a release under the unit `TimePoint` has: `Release` and `NoisyStatistic` do."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is protected."""
+
+    @property
+    def mechanism(self) -> Mapping[str, Any]:
+        """The public parameters of the noise."""
 
 
 def plan_noise(
@@ -164,8 +212,8 @@ def plan_noise(
     )
 
 
-def joint_epsilon(noises: Sequence[Noise]) -> float:
-    """The Pufferfish epsilon of several statistics of the same data released together, rounded up.
+def joint_epsilon(releases: Sequence[Noise | Released]) -> float:
+    """The Pufferfish epsilon of several releases from the same data together, rounded up.
 
     Pufferfish privacy does not compose by itself. Here it does, because one quilt can be used for all the
     releases at once: it costs its influence once, and the change of every statistic. The least such cost is
@@ -174,10 +222,11 @@ def joint_epsilon(noises: Sequence[Noise]) -> float:
 
     Parameters
     ----------
-    noises
-        The noise of each release; all with one class, one length and the same secrets, or else refused:
-        nothing is proven for them together.
+    releases
+        The releases, or their planned noise; all with one class, one length and the same secrets, or else
+        refused: nothing is proven for them together. That they are from the same data is taken on trust.
     """
+    noises = [each if isinstance(each, Noise) else Noise.of(each) for each in releases]
     if not noises:
         return 0.0
     first = noises[0]

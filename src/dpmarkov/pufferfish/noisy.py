@@ -28,8 +28,8 @@ class NoisyStatistic:
         The noisy numbers.
     guarantee
         What is protected, how strongly, on what evidence.
-    noise
-        The scale and the other public parameters.
+    mechanism
+        The noise: its scale and the other public parameters.
     created, version
         When and by which version of dpmarkov.
     seed
@@ -38,7 +38,7 @@ class NoisyStatistic:
 
     values: tuple[float, ...]
     guarantee: Guarantee
-    noise: Mapping[str, Any]
+    mechanism: Mapping[str, Any]
     created: str
     version: str
     seed: int | None = None
@@ -56,7 +56,7 @@ class NoisyStatistic:
             "format": "dpmarkov statistic",
             "values": list(self.values),
             "guarantee": self.guarantee.to_dict(),
-            "noise": dict(self.noise),
+            "mechanism": dict(self.mechanism),
             "made": {
                 "software": "dpmarkov",
                 "version": self.version,
@@ -79,14 +79,14 @@ class NoisyStatistic:
         cls,
         values: npt.NDArray[np.generic],
         guarantee: Guarantee,
-        noise: Mapping[str, Any],
+        mechanism: Mapping[str, Any],
         seed: int | None,
     ) -> "NoisyStatistic":
         """The statistic, made now by this version."""
         return cls(
             values=tuple(values.tolist()),
             guarantee=guarantee,
-            noise=noise,
+            mechanism=mechanism,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             version=version("dpmarkov"),
             seed=seed,
