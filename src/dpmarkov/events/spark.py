@@ -1,6 +1,6 @@
 """Spark, for what outgrows one machine: the SQL text runs there and only the counts leave it."""
 
-import secrets
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -87,7 +87,7 @@ class SparkEngine(Engine):
         self.columns = columns
         self._session = session
         self._stop = stop
-        self._prefix = f"dpmarkov_{secrets.token_hex(8)}_"
+        self._prefix = f"dpmarkov_{uuid.uuid4().hex}_"
         self._views: list[str] = []
         self._kept: Any = None
         self._view("data", frame)
