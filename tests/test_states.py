@@ -112,7 +112,8 @@ def test_a_dense_matrix_that_cannot_fit_is_refused_with_its_size() -> None:
 
 def test_layout_round_trip_with_support_and_rectangle() -> None:
     a, b = StateSpace(["x", "y"]), StateSpace([1, 2, 3])
-    layout = Layout(source=a, target=b, support=Support.from_pairs(a, b, [("x", 1), ("x", 3), ("y", 2)]))
+    support = Support.from_pairs(a, b, [("x", 1), ("x", 3), ("y", 2)])
+    layout = Layout(source=a, target=b, support=support)
     assert Layout.from_dict(layout.to_dict()) == layout
     assert not layout.is_chain
     assert Layout.square(b).is_chain
@@ -127,7 +128,9 @@ def test_counts_from_matrices_merge_and_saturate() -> None:
     dense = np.array([[1, 0, 2], [0, 0, 0], [5, 1, 0]])
     counts = TransitionCounts.from_matrix(dense, layout=layout)
     assert np.array_equal(counts.matrix(), dense)
-    assert np.array_equal(TransitionCounts.from_matrix(sparse.csr_matrix(dense), layout=layout).matrix(), dense)
+    assert np.array_equal(
+        TransitionCounts.from_matrix(sparse.csr_matrix(dense), layout=layout).matrix(), dense
+    )
     assert np.array_equal((counts + counts).matrix(), 2 * dense)
     huge = TransitionCounts.from_matrix(dense * 2**40, layout=layout)
     assert huge.values.max() == COUNT_LIMIT
