@@ -14,22 +14,30 @@ if TYPE_CHECKING:
     from dpmarkov.events import check as check
     from dpmarkov.events import count as count
     from dpmarkov.layout import Layout as Layout
+    from dpmarkov.planning import plan as plan
     from dpmarkov.privacy.budget import Budget as Budget
     from dpmarkov.privacy.guarantee import Guarantee as Guarantee
     from dpmarkov.privacy.unit import Destination as Destination
     from dpmarkov.privacy.unit import Event as Event
     from dpmarkov.privacy.unit import TimePoint as TimePoint
+    from dpmarkov.privacy.unit import User as User
+    from dpmarkov.privacy.unit import Visit as Visit
     from dpmarkov.releases import Release as Release
     from dpmarkov.releases import load as load
     from dpmarkov.releases import release as release
+    from dpmarkov.report import figures as figures
+    from dpmarkov.report import write_report as write_report
     from dpmarkov.states import StateSpace as StateSpace
     from dpmarkov.support import Support as Support
+    from dpmarkov.utility.compare import compare as compare
 
 _PUBLIC = {
     "Budget": "dpmarkov.privacy.budget",
     "Destination": "dpmarkov.privacy.unit",
     "DpmarkovError": "dpmarkov.errors",
     "Event": "dpmarkov.privacy.unit",
+    "User": "dpmarkov.privacy.unit",
+    "Visit": "dpmarkov.privacy.unit",
     "Guarantee": "dpmarkov.privacy.guarantee",
     "Layout": "dpmarkov.layout",
     "MarkovChain": "dpmarkov.chain",
@@ -39,9 +47,13 @@ _PUBLIC = {
     "TimePoint": "dpmarkov.privacy.unit",
     "TransitionCounts": "dpmarkov.counts",
     "check": "dpmarkov.events",
+    "compare": "dpmarkov.utility.compare",
     "count": "dpmarkov.events",
+    "figures": "dpmarkov.report",
     "load": "dpmarkov.releases",
+    "plan": "dpmarkov.planning",
     "release": "dpmarkov.releases",
+    "write_report": "dpmarkov.report",
 }
 
 

@@ -14,8 +14,13 @@ from dpmarkov.errors import DpmarkovError, InputError
 __all__ = ["main"]
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "plan": ("dpmarkov.cli.plan:plan", "Compare mechanisms before spending: no data is touched."),
     "release": ("dpmarkov.cli.release:release", "Make a private Markov chain from a table of events."),
     "show": ("dpmarkov.cli.show:show", "Print what a release holds and what it guarantees."),
+    "compare": ("dpmarkov.cli.compare:compare", "Tell what differs between two releases from what is noise."),
+    "simulate": ("dpmarkov.cli.simulate:simulate", "Draw a synthetic data set from a release."),
+    "export": ("dpmarkov.cli.export:export", "Write a release for model checkers, graphs, spreadsheets."),
+    "report": ("dpmarkov.cli.report:report", "Write a release as a page that anybody can read."),
     "check": ("dpmarkov.cli.check:check", "Look at the data before a release (exact, sensitive)."),
     "theta": ("dpmarkov.cli.theta:theta", "Choose a class of chains, for the unit timepoint."),
     "demo": (

@@ -7,9 +7,10 @@ from dpmarkov.errors import ParameterError, StateSpaceError, UnitError
 
 if TYPE_CHECKING:
     from dpmarkov.privacy.unit import Unit
+    from dpmarkov.releases import Release
     from dpmarkov.states import StateSpace
 
-__all__ = ["STATES_HELP", "parse_states", "parse_unit"]
+__all__ = ["STATES_HELP", "parse_states", "parse_unit", "released_group"]
 
 STATES_HELP = (
     "The declared, public states: a file and its column (zones.csv:LocationID, with labels "
@@ -103,3 +104,12 @@ def parse_unit(name: str | None, relation: str | None, table: dict[str, Any]) ->
         raise UnitError(f"--unit must be one of {', '.join(kinds)}; got {name!r}")
     made: Unit = getattr(units, kinds[name])(**given)
     return made
+
+
+def released_group(release: "Release", group: str | None) -> "Release":
+    """The part of `release` that `--group` names; the whole where it names none."""
+    if group is None:
+        return release
+    if release.groups is None:
+        raise ParameterError(f"this release has no groups; leave out --group {group}")
+    return release.of(int(group) if release.groups.is_integer and group.lstrip("-").isdecimal() else group)

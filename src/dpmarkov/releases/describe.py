@@ -1,5 +1,7 @@
 """A release in plain words, for the terminal."""
 
+import hashlib
+import textwrap
 from typing import TYPE_CHECKING
 
 from dpmarkov.errors import ChainError, EngineError
@@ -8,7 +10,7 @@ from dpmarkov.releases.release import Release, seed_warning
 if TYPE_CHECKING:
     from dpmarkov.utility.uncertainty import Uncertain
 
-__all__ = ["describe", "headline", "summary"]
+__all__ = ["citation", "describe", "headline", "summary"]
 
 _SHOWN = 10
 _ERROR_BARS_UP_TO = 300
@@ -28,16 +30,35 @@ def headline(release: Release) -> str:
     return "\n".join([*_title(release), f"Guarantee: {release.guarantee.citation}."])
 
 
+def citation(release: Release) -> str:
+    """The text to cite a release by: what it is, when it was made, its fingerprint and its guarantee.
+
+    The fingerprint is a hash of the released probabilities, so that two releases are never confused.
+    """
+    fingerprint = hashlib.sha256(release.probabilities.tobytes()).hexdigest()[:16]
+    seeded = "" if release.seed is None else f" {seed_warning(release.seed)}."
+    return (
+        f"{_title(release)[-1]}. Released {release.created[:10]} with dpmarkov {release.version}, "
+        f"fingerprint {fingerprint}. Guarantee: {release.guarantee.citation}.{seeded}"
+    )
+
+
 def describe(release: Release) -> str:
     """The guarantee, the size, where the chain settles, and whether it can."""
     guarantee = release.guarantee.describe()
     settings = ", ".join(
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in release.mechanism.items()
-        if name != "name" and isinstance(value, int | float | str)
+        if name not in ("name", "reason") and isinstance(value, int | float | str)
     )
+    reason = str(release.mechanism.get("reason", ""))
     made = [
         f"Mechanism   {release.mechanism['name']} ({settings})",
+        *(
+            [textwrap.fill(reason, 100, initial_indent=" " * 12, subsequent_indent=" " * 12)]
+            if reason
+            else []
+        ),
         f"Made        {release.created} by dpmarkov {release.version}",
     ]
     return "\n\n".join([*_title(release), guarantee, "\n".join(made), _long_run(release)]).rstrip()

@@ -87,6 +87,7 @@ def save(release: Release, path: str | PathLike[str], *, overwrite: bool = False
             "seed": release.seed,
             "private": release.seed is None,
         },
+        "cite": release.citation,
         "files": {name: {"sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()},
     }
     files[RELEASE_FILE] = (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()

@@ -187,6 +187,13 @@ class Release:
 
         return headline(self)
 
+    @property
+    def citation(self) -> str:
+        """The text to cite this release by."""
+        from dpmarkov.releases.describe import citation
+
+        return citation(self)
+
     def describe(self) -> str:
         """The guarantee, the size, where the chain settles, and whether it can."""
         from dpmarkov.releases.describe import describe

@@ -26,7 +26,7 @@ from dpmarkov.utility.uncertainty import (
     check_level,
     evaluate,
     plus_minus,
-    stretch,
+    stationary_stretch,
 )
 
 if TYPE_CHECKING:
@@ -289,10 +289,11 @@ def _side(release: "Release", draws: int, rng: np.random.Generator) -> _Side:
         )
         if failed:
             raise ChainError(
-                "some plausible chains have no single stationary distribution: the noise is too strong to compare"
+                "some plausible chains have no single stationary distribution: "
+                "the noise is too strong to compare"
             )
         long_run[start:stop] = found
-    factor = stretch("stationary_distribution", chain, posterior)
+    factor = stationary_stretch(chain, posterior)
     return _Side(
         matrix=chain.dense(),
         stationary=chain.stationary_distribution,

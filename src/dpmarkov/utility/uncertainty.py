@@ -18,6 +18,7 @@ from dpmarkov.chain import MarkovChain
 from dpmarkov.chain.gth import stationary_vectors
 from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ChainError, EngineError, ParameterError
+from dpmarkov.utility.directions import noise_spread
 from dpmarkov.utility.first_order import stationary_variance
 from dpmarkov.utility.posterior import RowPosterior, posterior_of, rows_from_counts
 
@@ -32,7 +33,7 @@ __all__ = [
     "evaluate",
     "plus_minus",
     "stationary_error_bars",
-    "stretch",
+    "stationary_stretch",
     "uncertainty",
 ]
 
@@ -57,6 +58,7 @@ QUANTITIES: dict[str, Quantity] = {
 _AT_ONCE = 20_000_000
 _BATCHED_STATES = 400
 _MOST_FAILURES = 0.1
+_SHARES = ("stationary_distribution", "transition_matrix")
 _ZERO = 1e-9
 _LEAST_VARIANCE = 1e-300
 
@@ -187,11 +189,13 @@ def uncertainty(
             f"{name} does not exist for {failed} of {draws} plausible chains: the noise is too strong to "
             "tell whether it exists for the true one"
         )
-    low, high = _interval(np.stack(found), level, stretch(name, released, posterior, sampling=sampling))
-    if posterior.noise_variance is None:
-        # The Dirichlet mechanism's draws have its noise twice: what was released is plausible as well.
-        low, high = np.minimum(low, value), np.maximum(high, value)
-    if name == "transition_matrix":
+    tail = (1 - level) / 2
+    low, high = np.quantile(np.stack(found), [tail, 1 - tail], axis=0)
+    reach = _reach(name, compute, release, posterior, level, sampling, entropy)
+    low, high = np.minimum(low, value - reach), np.maximum(high, value + reach)
+    if value.min() >= 0:
+        low = np.maximum(low, 0.0)
+    if name in _SHARES:
         low, high = np.where(low < _ZERO, 0.0, low), np.minimum(high, 1.0)
     return Uncertain(
         quantity=name,
@@ -218,7 +222,7 @@ def stationary_error_bars(release: "Release", *, level: float = 0.95) -> Uncerta
         return uncertainty(release, "stationary_distribution", level=level, draws=200)
     chain = chain_from(release, posterior, posterior.released)
     pi = chain.stationary_distribution
-    _, full = _variances(chain, posterior, noise)
+    full = stationary_variance(chain, posterior.cells, mean=posterior.mean, spread=noise)
     half = float(special.ndtri(0.5 + level / 2)) * np.sqrt(full)
     return Uncertain(
         quantity="stationary_distribution",
@@ -292,38 +296,48 @@ def evaluate(
     return found, failed
 
 
-def _variances(chain: MarkovChain, posterior: RowPosterior, noise: Array) -> tuple[Array, Array]:
-    """The variance of the stationary distribution: by the posterior alone, and with the noise's own."""
-    cells, mean = posterior.cells, posterior.mean
-    own = stationary_variance(chain, cells, mean=mean, spread=np.minimum(posterior.variance, noise))
-    return own, np.maximum(own, stationary_variance(chain, cells, mean=mean, spread=noise))
+def _reach(
+    name: str,
+    compute: Quantity,
+    release: "Release",
+    posterior: RowPosterior,
+    level: float,
+    sampling: bool,
+    entropy: Entropy,
+) -> Array:
+    """How far about the released value the interval reaches at least.
 
-
-def stretch(name: str, chain: MarkovChain, posterior: RowPosterior, *, sampling: bool = False) -> Array:
-    """By how much draws from the posterior are too narrow for quantities that sum over many cells.
-
-    For the stationary distribution state by state, for other functions of the chain as it is on average; for
-    single transition probabilities the posterior is right by itself. See `first_order`.
+    Draws from the posterior are too narrow for quantities that sum over many cells: the released rows lean
+    on the learnt prior, and in thin rows it errs the same way in many cells at once. The noise's full
+    first-order effect does not lean on it. For single transition probabilities the posterior is right by
+    itself, and the Dirichlet mechanism's draws are as wide as can be already.
     """
     noise = posterior.noise_variance
-    if noise is None or name == "transition_matrix" or not chain.is_irreducible:
-        return np.array(1.0)
-    own, full = _variances(chain, posterior, noise)
-    if sampling:
-        # Counts vary by about themselves from one data set to the next.
-        again = stationary_variance(chain, posterior.cells, mean=posterior.mean, spread=posterior.mean)
-        own, full = own + again, full + again
-    if name in ("stationary_distribution", "recurrence_times"):
-        return np.asarray(np.sqrt(full / np.maximum(own, _LEAST_VARIANCE)))
-    return np.asarray(np.sqrt(full.sum() / max(float(own.sum()), _LEAST_VARIANCE)))
+    if noise is None or name == "transition_matrix":
+        return np.array(0.0)
+    mean = posterior.mean
+    spread = noise + mean if sampling else noise
+    width = float(special.ndtri(0.5 + level / 2))
+    if name == "stationary_distribution":
+        chain = chain_from(release, posterior, posterior.released)
+        if chain.is_irreducible:
+            return width * np.sqrt(stationary_variance(chain, posterior.cells, mean=mean, spread=spread))
+
+    def chain_of(counts: Array) -> MarkovChain:
+        sums = np.repeat(np.asarray(posterior.cells.row_sums(counts)), posterior.cells.row_sizes)
+        return chain_from(release, posterior, counts / sums)
+
+    return width * noise_spread(
+        compute, chain_of, mean=mean, spread=spread, rng=entropy.generator("directions")
+    )
 
 
-def _interval(values: Array, level: float, factor: Array) -> tuple[Array, Array]:
-    """Quantiles of the draws, stretched about their median; for positive values, on a logarithmic scale."""
-    tail = (1 - level) / 2
-    low, middle, high = np.quantile(values, [tail, 0.5, 1 - tail], axis=0)
-    if np.all(factor == 1.0):
-        return low, high
-    if values.min() > 0:
-        return middle * (low / middle) ** factor, middle * (high / middle) ** factor
-    return middle - factor * (middle - low), middle + factor * (high - middle)
+def stationary_stretch(chain: MarkovChain, posterior: RowPosterior) -> Array:
+    """By how much draws of the stationary distribution are too narrow, state by state; see `_reach`."""
+    noise = posterior.noise_variance
+    if noise is None or not chain.is_irreducible:
+        return np.ones(len(chain))
+    cells, mean = posterior.cells, posterior.mean
+    own = stationary_variance(chain, cells, mean=mean, spread=np.minimum(posterior.variance, noise))
+    full = stationary_variance(chain, cells, mean=mean, spread=noise)
+    return np.sqrt(np.maximum(full, own) / np.maximum(own, _LEAST_VARIANCE))
