@@ -80,6 +80,7 @@ class Noise:
         return {
             "name": "markov quilt",
             "statistic": self.statistic.name,
+            "noise": "laplace",
             "scale": self.scale,
             "length": self.length,
             "lipschitz": self.statistic.lipschitz,
