@@ -60,7 +60,9 @@ def figure2(times: int = 2000) -> tuple[go.Figure, go.Figure, list[list[str]]]:
     grid = np.geomspace(10, 200, 10)
     epsilon, mean, spread, of_mean, first, bound, paper, valid, one, every = ([] for _ in range(10))
     for k in grid:
-        claim = fallin.theorem1_one_row(k=k, eta=0.1, eta_bar=0.051, b=0.025, n_watched=[2] * N, gamma=[0.001] * N)
+        claim = fallin.theorem1_one_row(
+            k=k, eta=0.1, eta_bar=0.051, b=0.025, n_watched=[2] * N, gamma=[0.001] * N
+        )
         epsilon.append(claim.epsilon)
         x = stationary_vectors(private(p, k, times, rng))
         error = np.abs(x - pi).sum(axis=1)
@@ -86,7 +88,13 @@ def figure2(times: int = 2000) -> tuple[go.Figure, go.Figure, list[list[str]]]:
     line(budget, epsilon, every, "all 32 rows differ (Definition 4): exact", ORANGE)
     ratios = [
         ["first order / measured", f"{min(np.divide(first, mean)):.2f} to {max(np.divide(first, mean)):.2f}"],
-        ["a-priori bound / measured", f"{min(np.divide(bound, mean)):.1f} to {max(np.divide(bound, mean)):.1f}"],
-        ["Theorem 3 as printed / measured", f"{min(np.divide(paper, mean)):.0f} to {max(np.divide(paper, mean)):.0f}"],
+        [
+            "a-priori bound / measured",
+            f"{min(np.divide(bound, mean)):.1f} to {max(np.divide(bound, mean)):.1f}",
+        ],
+        [
+            "Theorem 3 as printed / measured",
+            f"{min(np.divide(paper, mean)):.0f} to {max(np.divide(paper, mean)):.0f}",
+        ],
     ]
     return made, budget, ratios

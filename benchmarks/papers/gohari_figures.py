@@ -12,12 +12,28 @@ def figure1() -> go.Figure:
     """Epsilon by Theorem 1, simplified by Lemma 5, and exact, over delta: |W| = 3, b = .1."""
     made = figure("delta", "epsilon", log_x=True, log_y=True)
     deltas = np.geomspace(1e-4, 0.05, 14)
-    for (k, eta, bar), dash in zip(((20, 0.1, 0.1), (30, 0.1, 0.1), (40, 0.05, 0.1)), ("solid", "dash", "dot"), strict=True):
+    for (k, eta, bar), dash in zip(
+        ((20, 0.1, 0.1), (30, 0.1, 0.1), (40, 0.05, 0.1)), ("solid", "dash", "dot"), strict=True
+    ):
         common = {"k": float(k), "eta": eta, "eta_bar": bar, "b": 0.1, "n_watched": 3}
         gammas = [gohari.equation16(k=k, eta=eta, n_watched=3, delta=float(d)) for d in deltas]
         name = f"k = {k}, eta = {eta}"
-        line(made, deltas, [gohari.theorem1_simplified(**common, gamma=g).epsilon for g in gammas], f"Lemma 5, {name}", ORANGE, dash=dash)
-        line(made, deltas, [gohari.theorem1(**common, gamma=g).epsilon for g in gammas], f"Theorem 1, {name}", BLUE, dash=dash)
+        line(
+            made,
+            deltas,
+            [gohari.theorem1_simplified(**common, gamma=g).epsilon for g in gammas],
+            f"Lemma 5, {name}",
+            ORANGE,
+            dash=dash,
+        )
+        line(
+            made,
+            deltas,
+            [gohari.theorem1(**common, gamma=g).epsilon for g in gammas],
+            f"Theorem 1, {name}",
+            BLUE,
+            dash=dash,
+        )
         exact = entry(float(k), eta, 0.05)
         line(made, deltas, [exact.epsilon(float(d)) for d in deltas], f"exact, {name}", GREEN, dash=dash)
     return made
@@ -37,19 +53,31 @@ def figure2() -> tuple[go.Figure, list[list[str]]]:
     rng = np.random.default_rng(2)
     p, q = collections(rng)
     made = go.Figure()
-    for name, data, colour, place in (("P", p, BLUE, "a"), ("Q", q, ORANGE, "b")):
+    for name, data, colour in (("P", p, BLUE), ("Q", q, ORANGE)):
         made.add_scatterternary(
-            a=data[:, 0], b=data[:, 1], c=data[:, 2], mode="markers", name=f"collection {name}",
-            marker={"color": colour, "size": [9] + [4] * 99, "opacity": 0.6}, subplot="ternary",
-        )  # fmt: skip
+            a=data[:, 0],
+            b=data[:, 1],
+            c=data[:, 2],
+            mode="markers",
+            name=f"collection {name}",
+            marker={"color": colour, "size": [9] + [4] * 99, "opacity": 0.6},
+            subplot="ternary",
+        )
         for k, subplot in ((24, "ternary2"), (10, "ternary3")):
             x = rng.dirichlet(k * data.mean(axis=0), 300)
             made.add_scatterternary(
-                a=x[:, 0], b=x[:, 1], c=x[:, 2], mode="markers", name=f"M(A({name})), k = {k}",
-                marker={"color": colour, "size": 4, "opacity": 0.5}, subplot=subplot,
-            )  # fmt: skip
-        _ = place
-    third = {"aaxis": {"showticklabels": False}, "baxis": {"showticklabels": False}, "caxis": {"showticklabels": False}}
+                a=x[:, 0],
+                b=x[:, 1],
+                c=x[:, 2],
+                mode="markers",
+                name=f"M(A({name})), k = {k}",
+                marker={"color": colour, "size": 4, "opacity": 0.5},
+                subplot=subplot,
+            )
+    third = {
+        f"{axis}axis": {"showticklabels": False, "title": number}
+        for axis, number in zip("abc", "123", strict=True)
+    }
     made.update_layout(
         height=400,
         template="plotly_white",
@@ -60,7 +88,11 @@ def figure2() -> tuple[go.Figure, list[list[str]]]:
         ternary3={"domain": {"x": [0.7, 0.98]}} | third,
         annotations=[
             {"text": text, "x": x, "y": 1.12, "showarrow": False, "xref": "paper", "yref": "paper"}
-            for text, x in (("the two collections", 0.16), ("private averages, k = 24", 0.5), ("k = 10", 0.84))
+            for text, x in (
+                ("the two collections", 0.16),
+                ("private averages, k = 24", 0.5),
+                ("k = 10", 0.84),
+            )
         ],
     )
     return made, table1(rng)

@@ -17,7 +17,7 @@ INPUTS = 200
 
 
 def figure1_left() -> go.Figure:
-    """rho at order 2: actual for the paper's two data sets, and Theorem 1's worst case."""
+    """Rho at order 2: actual for the paper's two data sets, and Theorem 1's worst case."""
     x = np.array([11, 8, 65, 25, 38, 0.0])
     y = x + np.array([0, 0, 0, 0, 0, 1.0])
     alphas = np.geomspace(1.1, 60, 40)
@@ -38,7 +38,9 @@ def figure1_right() -> go.Figure:
     made = figure("epsilon", "delta", log_y=True)
     deltas = np.geomspace(1e-12, 1e-1, 25)
     for alpha, dash in ((1.0, "dot"), (5.0, "dash"), (50.0, "solid")):
-        claims = [ponnoprat.theorem2(alpha_m=alpha, delta=float(d), delta2_squared=2.0).epsilon for d in deltas]
+        claims = [
+            ponnoprat.theorem2(alpha_m=alpha, delta=float(d), delta2_squared=2.0).epsilon for d in deltas
+        ]
         line(made, claims, deltas, f"Theorem 2, alpha = {alpha:g}", ORANGE, dash=dash)
         for pair, name, colour in ((BetaPair, "replace-one", GREEN), (GammaPair, "add/remove", BLUE)):
             profile = Profile(((pair(alpha=alpha, weight=1.0),),))
@@ -49,7 +51,7 @@ def figure1_right() -> go.Figure:
 
 
 def figure2() -> go.Figure:
-    """Largest error of a histogram, posterior draw against Gaussian noise: 200 inputs, two standard deviations."""
+    """Largest error of a histogram, posterior draw against Gaussian noise: 200 inputs."""
     rng = np.random.default_rng(2)
     made = make_subplots(rows=1, cols=3, subplot_titles=["d = 10", "d = 100", "d = 1000"])
     sizes = np.unique(np.round(np.geomspace(20, 20_000, 9)).astype(int))
@@ -69,14 +71,27 @@ def figure2() -> go.Figure:
             for name, colour in (("posterior draw", BLUE), ("Gaussian noise", ORANGE)):
                 mean, spread = np.array(error[name]).T
                 made.add_scatter(
-                    x=sizes, y=mean, error_y={"array": spread, "thickness": 1}, name=f"{name}, rho = {rho:g}",
-                    line={"color": colour, "dash": dash}, mode="lines", row=1, col=column, showlegend=column == 1,
-                )  # fmt: skip
+                    x=sizes,
+                    y=mean,
+                    error_y={"array": spread, "thickness": 1},
+                    name=f"{name}, rho = {rho:g}",
+                    line={"color": colour, "dash": dash},
+                    mode="lines",
+                    row=1,
+                    col=column,
+                    showlegend=column == 1,
+                )
             bound = [theorem4(n_observations=int(n), prior=[alpha] * d, beta=0.05).value for n in sizes]
             made.add_scatter(
-                x=sizes, y=bound, name=f"Theorem 4, 95 %, rho = {rho:g}", line={"color": INK, "dash": dash, "width": 1},
-                mode="lines", row=1, col=column, showlegend=column == 1,
-            )  # fmt: skip
+                x=sizes,
+                y=bound,
+                name=f"Theorem 4, 95 %, rho = {rho:g}",
+                line={"color": INK, "dash": dash, "width": 1},
+                mode="lines",
+                row=1,
+                col=column,
+                showlegend=column == 1,
+            )
     made.update_xaxes(type="log", title="N")
     made.update_yaxes(type="log", exponentformat="power")
     made.update_yaxes(title="largest error", col=1, row=1)
@@ -104,9 +119,16 @@ def figure3() -> go.Figure:
             for name, colour in (("larger prior", BLUE), ("noisy counts", ORANGE)):
                 mean, spread = np.array(both[name]).T
                 made.add_scatter(
-                    x=sizes, y=mean, error_y={"array": spread, "thickness": 1}, name=f"{name}, rho = {rho:g}",
-                    line={"color": colour, "dash": dash}, mode="lines", row=1, col=column, showlegend=column == 1,
-                )  # fmt: skip
+                    x=sizes,
+                    y=mean,
+                    error_y={"array": spread, "thickness": 1},
+                    name=f"{name}, rho = {rho:g}",
+                    line={"color": colour, "dash": dash},
+                    mode="lines",
+                    row=1,
+                    col=column,
+                    showlegend=column == 1,
+                )
     made.update_xaxes(type="log", title="N")
     made.update_yaxes(type="log", exponentformat="power")
     made.update_yaxes(title="KL of the posteriors", col=1, row=1)

@@ -18,7 +18,7 @@ def figure(x: str, y: str, *, log_x: bool = False, log_y: bool = False, height: 
         font={"family": "system-ui, sans-serif", "size": 13, "color": INK},
         legend={"orientation": "h", "y": -0.22, "x": 0},
     )
-    power = {"exponentformat": "power"}
+    power = {"exponentformat": "power", "dtick": "D2"}
     made.update_xaxes(title=x, **({"type": "log"} | power if log_x else {}))
     made.update_yaxes(title=y, **({"type": "log"} | power if log_y else {}))
     return made
