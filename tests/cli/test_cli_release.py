@@ -31,7 +31,7 @@ def test_release_and_show(run: Run, table: Path, tmp_path: Path) -> None:
     assert result.code == 0, result.err
     assert "relation: add_remove" in result.out
     assert f"Saved to {out}" in result.out
-    assert "(1, 1e-06)-differential privacy for one event" in result.out
+    assert "(1, 0)-differential privacy for one event" in result.out
     shown = run("show", out)
     assert shown.code == 0
     assert "Stationary distribution" in shown.out
@@ -105,9 +105,10 @@ def test_dry_run_reads_nothing(run: Run, tmp_path: Path) -> None:
     result = run("release", tmp_path / "absent.csv", *BASE, "--dry-run", "--expected-events", "123456")
     assert result.code == 0, result.err
     assert "Nothing was read" in result.out
-    assert "100,000 events" in result.out
+    assert "100,000 declared events" in result.out
     data = json.loads(run("release", "absent.csv", *BASE, "--dry-run", "--json").out)
-    assert 0 < data["predicted_row_error"] < 1
+    assert data["mechanism"]["name"] in data["reason"]
+    assert data["mechanism"]["scale"] == 1.0
 
 
 @pytest.mark.parametrize(

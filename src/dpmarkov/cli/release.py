@@ -1,7 +1,7 @@
 """`dpmarkov release`: from a table of events to a saved release."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,6 +9,11 @@ from dpmarkov.cli.options import parse_unit
 from dpmarkov.cli.table import check_table, count_arguments, table_options
 from dpmarkov.cli.timepoint import plan_or_release, refuse_timepoint_options, timepoint_options
 from dpmarkov.errors import ParameterError
+
+if TYPE_CHECKING:
+    from dpmarkov.layout import Layout
+    from dpmarkov.privacy.budget import Budget
+    from dpmarkov.privacy.unit import Unit
 
 
 @click.command()
@@ -23,6 +28,13 @@ from dpmarkov.errors import ParameterError
 @click.option("--epsilon", type=float, help="Privacy budget, > 0.")
 @click.option("--delta", type=float, default=1e-6, show_default=True, help="Privacy budget, 0 <= delta < 1.")
 @timepoint_options
+@click.option(
+    "--mechanism",
+    type=click.Choice(["auto", "laplace", "gaussian", "dirichlet"]),
+    default="auto",
+    show_default=True,
+    help="auto takes the least predicted error, from public quantities alone.",
+)
 @click.option("--form", type=click.Choice(["floor", "prior"]), help="Dirichlet form; chosen by default.")
 @click.option(
     "--floor", type=float, help="Least Dirichlet parameter of a cell (form floor); chosen by default."
@@ -40,6 +52,7 @@ def release(
     relation: str | None,
     epsilon: float | None,
     delta: float,
+    mechanism: str,
     form: str | None,
     floor: float | None,
     prior: float | None,
@@ -69,17 +82,15 @@ def release(
     form, floor = _form_and_floor(form, floor, prior)
 
     import dpmarkov as dpm
-    from dpmarkov.planning import plan_dirichlet
     from dpmarkov.releases import check_output
     from dpmarkov.releases.describe import summary
 
     protected = parse_unit(unit, relation, table)
     budget = dpm.Budget(epsilon=epsilon, delta=delta)
     layout, arguments = count_arguments(data, table)
-    choice = {"form": form, "floor": floor, "expected_events": expected_events}
+    choice = {"mechanism": mechanism, "form": form, "floor": floor, "expected_events": expected_events}
     if dry_run:
-        plan = plan_dirichlet(layout, unit=protected, budget=budget, **choice)  # type: ignore[arg-type]
-        click.echo(json.dumps(plan.to_dict(), indent=1) if as_json else plan.describe())
+        _dry_run(layout, protected, budget, choice, as_json)
         return
     if out is not None:
         check_output(out, overwrite=overwrite)
@@ -91,6 +102,30 @@ def release(
         return
     click.echo(made.headline())
     click.echo(f"Saved to {folder}. See it whole: dpmarkov show {folder}")
+
+
+def _dry_run(layout: "Layout", unit: "Unit", budget: "Budget", choice: dict[str, Any], as_json: bool) -> None:
+    """What a release would do; nothing is read."""
+    from dpmarkov.planning import choose
+
+    made = choose(layout, unit=unit, budget=budget, **choice)
+    settings = made.mechanism.to_dict()
+    if as_json:
+        data = {
+            "unit": unit.to_dict(),
+            "relation": unit.relation_in_words,
+            "epsilon": budget.epsilon,
+            "delta": budget.delta,
+            "mechanism": settings,
+            "reason": made.reason,
+        }
+        click.echo(json.dumps(data, indent=1))
+        return
+    shown = ", ".join(f"{name} {value}" for name, value in settings.items() if name != "name")
+    click.echo(
+        f"Nothing was read.\nShape       {layout}\nUnit        {unit}\nBudget      {budget}\n"
+        f"Mechanism   {made.mechanism.name} ({shown})\nReason      {made.reason}"
+    )
 
 
 def _form_and_floor(

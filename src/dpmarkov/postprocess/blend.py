@@ -24,7 +24,7 @@ _SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05)
 
 
 def share_of_mean(table: RateTable, fit: Fit, noisy: npt.NDArray[np.int64], law: NoiseLaw) -> float:
-    """The largest share of the posterior mean whose expected absolute error stays within 3 % of clipping's."""
+    """The largest share of the mean whose expected absolute error stays within 3 % of clipping's."""
     if law.std >= _NARROW:
         return 1.0
     pairs, first, copies = np.unique(fit.place, return_index=True, return_counts=True)

@@ -9,7 +9,7 @@ from dpmarkov.errors import ParameterError
 from dpmarkov.layout import Layout
 from dpmarkov.mechanisms.base import Mechanism
 from dpmarkov.mechanisms.dirichlet import Form
-from dpmarkov.planning import plan_dirichlet
+from dpmarkov.planning import choose
 from dpmarkov.privacy.budget import Budget
 from dpmarkov.privacy.guarantee import Evidence, Guarantee
 from dpmarkov.privacy.unit import Unit
@@ -23,7 +23,7 @@ def release(
     *,
     unit: Unit,
     budget: Budget,
-    mechanism: Mechanism | None = None,
+    mechanism: Mechanism | str = "auto",
     form: Form | None = None,
     floor: float | None = None,
     expected_events: float | None = None,
@@ -40,9 +40,10 @@ def release(
     budget
         The (epsilon, delta) that may be spent.
     mechanism
-        A mechanism with parameters of your own; by default one is calibrated to the budget.
+        `"auto"` takes the one with the least predicted error, from public quantities alone; or a name
+        (`"laplace"`, `"gaussian"`, `"dirichlet"`), calibrated to the budget; or a mechanism of your own.
     form, floor
-        The Dirichlet form and its least parameter; chosen by predicted error unless given.
+        The Dirichlet form and its least parameter; giving one asks for the Dirichlet mechanism.
     expected_events
         A public guess of the number of events, for that prediction alone. Rounded to one significant digit.
     seed
@@ -62,11 +63,18 @@ def release(
         raise ParameterError(f"unit must be a unit such as dpmarkov.Event(); got {unit!r}")
     if not isinstance(budget, Budget):
         raise ParameterError(f"budget must be a dpmarkov.Budget(epsilon=..., delta=...); got {budget!r}")
-    if mechanism is None:
-        plan = plan_dirichlet(
-            counts.layout, unit=unit, budget=budget, form=form, floor=floor, expected_events=expected_events
+    reason = None
+    if isinstance(mechanism, str):
+        choice = choose(
+            counts.layout,
+            unit=unit,
+            budget=budget,
+            mechanism=mechanism,
+            form=form,
+            floor=floor,
+            expected_events=expected_events,
         )
-        mechanism = plan.mechanism
+        mechanism, reason = choice.mechanism, choice.reason
     elif form is not None or floor is not None or expected_events is not None:
         raise ParameterError(
             "form, floor and expected_events choose a mechanism; leave them out when you give one"
@@ -79,7 +87,7 @@ def release(
         layout=counts.layout,
         probabilities=draw.probabilities,
         guarantee=guarantee,
-        mechanism=mechanism.to_dict(),
+        mechanism=mechanism.to_dict() | ({} if reason is None else {"reason": reason}),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         version=version("dpmarkov"),
         seed=seed,

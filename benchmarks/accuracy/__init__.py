@@ -1,0 +1,1 @@
+"""How accurate is a private chain for the same privacy? Ours beside every peer; `python -m benchmarks.accuracy`."""

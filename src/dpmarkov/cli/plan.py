@@ -1,0 +1,84 @@
+"""`dpmarkov plan`: mechanisms side by side before anything is spent."""
+
+import json
+
+import click
+
+from dpmarkov.cli.options import parse_states, parse_unit
+from dpmarkov.errors import ParameterError
+
+
+@click.command()
+@click.option(
+    "--states",
+    metavar="STATES",
+    help="How many states, or the states as for `dpmarkov release` (zones.csv:LocationID, A,B,C, 1..69).",
+)
+@click.option(
+    "--from-states", metavar="STATES", help="The from-states, where they differ from the to-states."
+)
+@click.option("--single", is_flag=True, help="A single distribution over the states, without from-states.")
+@click.option("--support", metavar="FILE", help="CSV of allowed pairs (columns from, to).")
+@click.option(
+    "--like", metavar="RELEASE", help="An earlier release of similar data: a much closer prediction."
+)
+@click.option("--events", type=float, help="A public guess of the number of events.")
+@click.option("--unit", help="What is protected: event (default), destination, user or visit.")
+@click.option("--relation", help="For --unit event and user: add_remove (default) or replace.")
+@click.option("--max-events", type=int, help="For --unit user: events of a user that count at most.")
+@click.option("--max-per-pair", type=int, help="For --unit user: of these, in any one cell.")
+@click.option("--epsilon", type=float, help="Privacy budget, > 0.")
+@click.option("--delta", type=float, default=1e-6, show_default=True, help="Privacy budget, 0 <= delta < 1.")
+@click.option(
+    "--accuracy", type=float, help="A wanted row error, such as .05: adds the epsilon that it needs."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
+def plan(
+    states: str | None,
+    from_states: str | None,
+    single: bool,
+    support: str | None,
+    like: str | None,
+    events: float | None,
+    unit: str | None,
+    relation: str | None,
+    max_events: int | None,
+    max_per_pair: int | None,
+    epsilon: float | None,
+    delta: float,
+    accuracy: float | None,
+    as_json: bool,
+) -> None:
+    r"""Compare the mechanisms for a budget, without touching any data.
+
+    \b
+    dpmarkov plan --states 65 --events 300000 --epsilon 1 --delta 1e-6
+    dpmarkov plan --like last-year/ --epsilon 0.5 --accuracy 0.05
+    """
+    if epsilon is None:
+        raise ParameterError("--epsilon is missing: how much privacy may be spent? 1 is a common choice")
+    if (states is None) == (like is None):
+        raise ParameterError("give either --states or --like: what shape will the release have?")
+
+    import dpmarkov as dpm
+    from dpmarkov.events import make_layout
+    from dpmarkov.odds import odds
+
+    bounds = {"user": None, "max_events": max_events, "max_per_pair": max_per_pair}
+    protected = parse_unit(unit, relation, bounds)
+    budget = dpm.Budget(epsilon=epsilon, delta=delta)
+    earlier = None if like is None else dpm.load(like)
+    layout = None
+    if states is not None:
+        space = dpm.StateSpace.range(0, int(states)) if states.isdecimal() else parse_states(states)
+        sources = None if from_states is None else parse_states(from_states)
+        layout = make_layout(states=space, source_states=sources, support=support, single=single)
+    made = dpm.plan(
+        layout, unit=protected, budget=budget, expected_events=events, like=earlier, accuracy=accuracy
+    )
+    table = odds(made.profile, epsilon=epsilon)
+    if as_json:
+        click.echo(json.dumps({**made.to_dict(), "odds": table.to_dict()}, indent=1))
+        return
+    click.echo(made.describe())
+    click.echo(f"\nWhat epsilon = {epsilon:g} means\n{table.describe()}")

@@ -1,0 +1,148 @@
+"""`auto`: the mechanism, its parameters and its post-processing, by predicted error.
+
+The choice rests on the unit, the budget, the declared shape and the declared (or guessed) size alone.
+"""
+
+from dataclasses import dataclass
+
+from dpmarkov.errors import ParameterError, UnitError
+from dpmarkov.layout import Layout
+from dpmarkov.mechanisms.additive import Additive
+from dpmarkov.mechanisms.base import Mechanism
+from dpmarkov.mechanisms.dirichlet import Form
+from dpmarkov.planning.dirichlet import expected_events_guess, plan_dirichlet
+from dpmarkov.planning.predict import predicted_errors
+from dpmarkov.planning.reference import reference
+from dpmarkov.postprocess import NoiseLaw
+from dpmarkov.privacy.additive import calibrate_gaussian, calibrate_laplace
+from dpmarkov.privacy.budget import Budget
+from dpmarkov.privacy.unit import Unit
+
+__all__ = ["CHOICES", "Choice", "candidates", "choose"]
+
+CHOICES = ("auto", "laplace", "gaussian", "dirichlet")
+
+_LIMIT = 40
+_DRAWS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A mechanism and the reason for it.
+
+    Parameters
+    ----------
+    mechanism
+        The mechanism with its calibrated parameters.
+    reason
+        One sentence that says why, for the release.
+    """
+
+    mechanism: Mechanism
+    reason: str
+
+
+def candidates(
+    layout: Layout, *, unit: Unit, budget: Budget, expected_events: float | None = None
+) -> dict[str, Mechanism]:
+    """Every mechanism that the unit and the budget allow, calibrated, by name."""
+    found: dict[str, Mechanism] = {}
+    for name in CHOICES[1:]:
+        try:
+            found[name] = calibrated(name, layout, unit=unit, budget=budget, expected_events=expected_events)
+        except (UnitError, ParameterError):
+            # This mechanism has no guarantee for the unit, or none with delta = 0.
+            continue
+    return found
+
+
+def calibrated(
+    name: str,
+    layout: Layout,
+    *,
+    unit: Unit,
+    budget: Budget,
+    form: Form | None = None,
+    floor: float | None = None,
+    expected_events: float | None = None,
+) -> Mechanism:
+    """The mechanism of that name, calibrated to the budget."""
+    if name == "laplace":
+        scale = calibrate_laplace(unit, budget)
+        pure = calibrate_laplace(unit, Budget(epsilon=budget.epsilon))
+        # A hair's breadth of noise is not worth the delta: the pure guarantee is the better one.
+        return Additive(noise=NoiseLaw(kind="laplace", scale=pure if scale > 0.99 * pure else scale))
+    if name == "gaussian":
+        return Additive(noise=NoiseLaw(kind="gaussian", scale=calibrate_gaussian(unit, budget)))
+    if name == "dirichlet":
+        return plan_dirichlet(
+            layout, unit=unit, budget=budget, form=form, floor=floor, expected_events=expected_events
+        ).mechanism
+    raise ParameterError(f"mechanism must be one of {', '.join(CHOICES)}; got {name!r}")
+
+
+def choose(
+    layout: Layout,
+    *,
+    unit: Unit,
+    budget: Budget,
+    mechanism: str = "auto",
+    form: Form | None = None,
+    floor: float | None = None,
+    expected_events: float | None = None,
+) -> Choice:
+    """The mechanism for a release.
+
+    Parameters
+    ----------
+    layout
+        The public shape.
+    unit, budget
+        What is protected, and how strongly.
+    mechanism
+        `"auto"` for the least predicted error of a row, or a mechanism by name.
+    form, floor
+        The Dirichlet form and its least parameter; giving one asks for the Dirichlet mechanism.
+    expected_events
+        A public guess of the number of events; 1,000 a row by default.
+    """
+    if form is not None or floor is not None:
+        if mechanism not in ("auto", "dirichlet"):
+            raise ParameterError(
+                f"form and floor belong to the Dirichlet mechanism; got mechanism {mechanism!r}"
+            )
+        mechanism = "dirichlet"
+    if mechanism != "auto":
+        made = calibrated(
+            mechanism,
+            layout,
+            unit=unit,
+            budget=budget,
+            form=form,
+            floor=floor,
+            expected_events=expected_events,
+        )
+        return Choice(mechanism=made, reason=f"{made.name} was asked for.")
+    events = expected_events_guess(layout, expected_events)
+    found = candidates(layout, unit=unit, budget=budget, expected_events=expected_events)
+    if not found:
+        raise UnitError(f"no mechanism has a guarantee for the unit {unit.name!r} and {budget}")
+    noises = {name: made.noise.std for name, made in found.items() if isinstance(made, Additive)}
+    for name in noises:
+        if noises[name] > min(noises.values()):
+            # The same post-processing of wider noise.
+            del found[name]
+    if len(found) == 1:
+        name, made = next(iter(found.items()))
+        return Choice(mechanism=made, reason=f"{made.name} is the only mechanism for this unit and budget.")
+    stand_in = reference(layout, events, limit=_LIMIT)
+    errors = {name: predicted_errors(made, stand_in, draws=_DRAWS).row for name, made in found.items()}
+    best = min(errors, key=lambda name: errors[name])
+    others = ", ".join(f"{found[name].name} {errors[name]:.2g}" for name in errors if name != best)
+    guess = "declared" if expected_events is not None else "guessed"
+    reason = (
+        f"{found[best].name} was chosen because its predicted error of a row is the least "
+        f"({errors[best]:.2g} in total variation; {others}) for {events:,} {guess} events: nothing of the "
+        "data was looked at for this choice."
+    )
+    return Choice(mechanism=found[best], reason=reason)

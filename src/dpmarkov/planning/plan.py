@@ -1,0 +1,236 @@
+"""`plan`: mechanisms side by side before anything is spent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpmarkov.errors import ParameterError, UnitError
+from dpmarkov.layout import Layout
+from dpmarkov.mechanisms.base import Mechanism
+from dpmarkov.planning.choose import CHOICES, candidates, choose
+from dpmarkov.planning.dirichlet import expected_events_guess
+from dpmarkov.planning.predict import Errors, predicted_errors, smallest_reliable
+from dpmarkov.planning.reference import reference, reference_like
+from dpmarkov.privacy.budget import Budget
+from dpmarkov.privacy.profile import Profile
+from dpmarkov.privacy.unit import Unit
+
+if TYPE_CHECKING:
+    from dpmarkov.releases.release import Release
+
+__all__ = ["Plan", "Prediction", "plan"]
+
+_CURVE = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """What one mechanism is expected to give.
+
+    Parameters
+    ----------
+    name
+        `laplace`, `gaussian` or `dirichlet`.
+    mechanism
+        The mechanism, calibrated to the budget.
+    errors
+        Predicted errors at the budget.
+    smallest_reliable
+        The smallest probability in a typical row that is at least four standard errors.
+    curve
+        (epsilon, predicted row error) at the same delta.
+    epsilon_for_accuracy
+        The epsilon at which the predicted row error falls to the wanted accuracy; None if no accuracy was
+        asked for, or the curve does not reach it.
+    """
+
+    name: str
+    mechanism: Mechanism
+    errors: Errors
+    smallest_reliable: float
+    curve: tuple[tuple[float, float], ...]
+    epsilon_for_accuracy: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Predictions for one unit and budget; no data was touched.
+
+    Parameters
+    ----------
+    layout
+        The public shape of the release that is planned.
+    unit, budget
+        What would be protected, and how strongly.
+    basis
+        The public counts that the predictions rest on, in words.
+    predictions
+        One for each mechanism, the least row error first.
+    chosen
+        What `auto` would take.
+    reason
+        Why.
+    accuracy
+        The row error that was asked for, if any.
+    """
+
+    layout: Layout
+    unit: Unit
+    budget: Budget
+    basis: str
+    predictions: tuple[Prediction, ...]
+    chosen: str
+    reason: str
+    accuracy: float | None
+
+    @property
+    def profile(self) -> Profile:
+        """The privacy profile of what `auto` would take."""
+        chosen = next(item for item in self.predictions if item.name == self.chosen)
+        return chosen.mechanism.profile(self.unit, self.layout)
+
+    def describe(self) -> str:
+        """The table in plain text."""
+        lines = [
+            f"Plan for {self.budget}; unit {self.unit}. No data was touched.",
+            f"Basis: {self.basis}.",
+            "",
+            f"{'mechanism':<18}{'row error':>11}{'stationary':>12}{'reliable from':>15}"
+            + (f"{f'epsilon for {self.accuracy:g}':>18}" if self.accuracy is not None else ""),
+        ]
+        for item in self.predictions:
+            end = "-" if item.errors.stationary is None else f"{item.errors.stationary:.3g}"
+            line = (
+                f"{item.mechanism.name:<18}{item.errors.row:>11.3g}{end:>12}{item.smallest_reliable:>15.3g}"
+            )
+            if self.accuracy is not None:
+                wanted = item.epsilon_for_accuracy
+                line += f"{'beyond the curve' if wanted is None else f'{wanted:.3g}':>18}"
+            lines.append(line)
+        lines += ["", "Predicted row error by epsilon:"]
+        lines.append(f"{'epsilon':<18}" + "".join(f"{e:>9g}" for e, _ in self.predictions[0].curve))
+        for item in self.predictions:
+            lines.append(f"{item.mechanism.name:<18}" + "".join(f"{error:>9.3g}" for _, error in item.curve))
+        lines += [
+            "",
+            f"auto: {self.reason}",
+            "Errors are total variation; the row error is averaged over events.",
+            "Reliable: at least four standard errors.",
+        ]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for a script."""
+        return {
+            "unit": self.unit.to_dict(),
+            "epsilon": self.budget.epsilon,
+            "delta": self.budget.delta,
+            "basis": self.basis,
+            "chosen": self.chosen,
+            "reason": self.reason,
+            "mechanisms": [
+                {
+                    "mechanism": item.mechanism.to_dict(),
+                    "row_error": item.errors.row,
+                    "stationary_error": item.errors.stationary,
+                    "smallest_reliable": item.smallest_reliable,
+                    "curve": [list(point) for point in item.curve],
+                    "epsilon_for_accuracy": item.epsilon_for_accuracy,
+                }
+                for item in self.predictions
+            ],
+        }
+
+
+def plan(
+    layout: Layout | None = None,
+    *,
+    unit: Unit,
+    budget: Budget,
+    expected_events: float | None = None,
+    like: "Release | None" = None,
+    accuracy: float | None = None,
+    epsilons: Sequence[float] = _CURVE,
+) -> Plan:
+    """Compare the mechanisms before spending anything.
+
+    Parameters
+    ----------
+    layout
+        The public shape of the release that is planned; taken from `like` if left out.
+    unit, budget
+        What is to be protected, and how strongly.
+    expected_events
+        A public guess of the number of events; 1,000 a row by default. Rounded to one significant digit.
+    like
+        An earlier release of similar data: predictions from it are much closer than from the shape alone.
+    accuracy
+        A row error that is wanted: the plan adds the epsilon that each mechanism would need.
+    epsilons
+        Where the curve is computed.
+    """
+    if layout is None:
+        if like is None:
+            raise ParameterError("a plan needs a layout (states), or an earlier release that it is like")
+        layout = like.layout
+    if accuracy is not None and not 0 < accuracy < 1:
+        raise ParameterError(f"accuracy is a row error between 0 and 1; got {accuracy!r}")
+    if not epsilons:
+        raise ParameterError("the curve needs at least one epsilon")
+    if like is None:
+        stand_in = reference(layout, expected_events_guess(layout, expected_events))
+    else:
+        events = None if expected_events is None else expected_events_guess(layout, expected_events)
+        stand_in = reference_like(like, events=events)
+    found = candidates(layout, unit=unit, budget=budget, expected_events=expected_events)
+    if not found:
+        raise UnitError(f"no mechanism has a guarantee for the unit {unit.name!r} and {budget}")
+    grid = sorted({*map(float, epsilons), budget.epsilon})
+    curves: dict[str, list[tuple[float, float]]] = {name: [] for name in found}
+    for epsilon in grid:
+        there = Budget(epsilon=epsilon, delta=budget.delta)
+        for name, made in candidates(
+            layout, unit=unit, budget=there, expected_events=expected_events
+        ).items():
+            if name in curves:
+                curves[name].append((epsilon, predicted_errors(made, stand_in, draws=1).row))
+    predictions = [
+        Prediction(
+            name=name,
+            mechanism=made,
+            errors=predicted_errors(made, stand_in),
+            smallest_reliable=smallest_reliable(made, stand_in),
+            curve=tuple(curves[name]),
+            epsilon_for_accuracy=None if accuracy is None else _crossing(curves[name], accuracy),
+        )
+        for name, made in found.items()
+    ]
+    predictions.sort(key=lambda item: item.errors.row)
+    choice = choose(layout, unit=unit, budget=budget, expected_events=expected_events)
+    chosen = next((name for name in CHOICES if name in found and found[name] == choice.mechanism), "auto")
+    return Plan(
+        layout=layout,
+        unit=unit,
+        budget=budget,
+        basis=stand_in.words,
+        predictions=tuple(predictions),
+        chosen=chosen,
+        reason=choice.reason,
+        accuracy=accuracy,
+    )
+
+
+def _crossing(curve: list[tuple[float, float]], accuracy: float) -> float | None:
+    """The epsilon at which the error falls to `accuracy`, on straight lines between logarithms."""
+    epsilons, errors = (np.array(axis) for axis in zip(*curve, strict=True))
+    errors = np.minimum.accumulate(errors)
+    if errors[-1] > accuracy or errors[0] < accuracy:
+        return None
+    at = int(np.argmax(errors <= accuracy))
+    if at == 0:
+        return float(epsilons[0])
+    x = np.log(errors[at - 1 : at + 1])
+    share = (x[0] - np.log(accuracy)) / (x[0] - x[1]) if x[0] > x[1] else 1.0
+    return float(np.exp(np.log(epsilons[at - 1]) * (1 - share) + np.log(epsilons[at]) * share))
