@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 
-.PHONY: demo test lint clean lock
+.PHONY: demo test lint papers clean lock
 
 demo: $(RUN_STAMP)
 	$(BIN)/dpmarkov demo
@@ -26,6 +26,10 @@ $(RUN_STAMP): pyproject.toml constraints.txt
 $(DEV_STAMP): $(RUN_STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
+
+# Tables and figures of the four papers: benchmarks/out/papers.html.
+papers: $(RUN_STAMP)
+	$(BIN)/python -m benchmarks.papers
 
 # Names no host: the versions alone, for every platform.
 lock:

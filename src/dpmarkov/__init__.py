@@ -18,10 +18,15 @@ if TYPE_CHECKING:
     from dpmarkov.privacy.budget import Budget as Budget
     from dpmarkov.privacy.guarantee import Guarantee as Guarantee
     from dpmarkov.privacy.unit import Destination as Destination
+    from dpmarkov.privacy.unit import Entry as Entry
     from dpmarkov.privacy.unit import Event as Event
     from dpmarkov.privacy.unit import TimePoint as TimePoint
     from dpmarkov.privacy.unit import User as User
     from dpmarkov.privacy.unit import Visit as Visit
+    from dpmarkov.queries import paper_claim as paper_claim
+    from dpmarkov.queries import privatize_average as privatize_average
+    from dpmarkov.queries import privatize_matrix as privatize_matrix
+    from dpmarkov.queries import privatize_vector as privatize_vector
     from dpmarkov.releases import Release as Release
     from dpmarkov.releases import load as load
     from dpmarkov.releases import release as release
@@ -35,6 +40,7 @@ _PUBLIC = {
     "Budget": "dpmarkov.privacy.budget",
     "Destination": "dpmarkov.privacy.unit",
     "DpmarkovError": "dpmarkov.errors",
+    "Entry": "dpmarkov.privacy.unit",
     "Event": "dpmarkov.privacy.unit",
     "User": "dpmarkov.privacy.unit",
     "Visit": "dpmarkov.privacy.unit",
@@ -51,7 +57,11 @@ _PUBLIC = {
     "count": "dpmarkov.events",
     "figures": "dpmarkov.report",
     "load": "dpmarkov.releases",
+    "paper_claim": "dpmarkov.queries",
     "plan": "dpmarkov.planning",
+    "privatize_average": "dpmarkov.queries",
+    "privatize_matrix": "dpmarkov.queries",
+    "privatize_vector": "dpmarkov.queries",
     "release": "dpmarkov.releases",
     "write_report": "dpmarkov.report",
 }
