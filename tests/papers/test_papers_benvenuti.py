@@ -1,5 +1,7 @@
 """Benvenuti et al.: the grade example, data-dependent borders, and the utility theorems."""
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
@@ -232,6 +234,36 @@ def test_theorem4_was_not_seen_to_fail_under_full_support() -> None:
         tv = np.abs(x - MarkovChain(p).stationary_distribution).sum(axis=1).mean() / 2
         ratios.append(tv / utility.theorem4_as_printed(p, k, n_entries).value)
     assert max(ratios) < 1
+
+
+def test_theorem4_was_not_seen_to_fail_with_known_zeros() -> None:
+    """Sparse chains, with L from the rows' own supports, the smallest value that could be meant."""
+    from dpmarkov.chain.gth import stationary_vectors
+
+    rng = np.random.default_rng(10)
+    ratios = []
+    while len(ratios) < 150:
+        n = int(rng.integers(3, 6))
+        keep = (rng.random((n, n)) < 0.5) | np.roll(np.eye(n), 1, axis=1).astype(bool)
+        p = np.where(keep, rng.dirichlet(np.ones(n), n) + 0.02, 0)
+        p /= p.sum(axis=1, keepdims=True)
+        chain = MarkovChain(p)
+        pi = chain.stationary_distribution
+        k, loss = np.ones(n), 0.0
+        for i, row in enumerate(p):
+            own = row[row > 0]
+            if own.size > 1:
+                k[i] = 1.5 / min(own.min(), 0.249) * math.exp(max(0.0, rng.normal(0, 3)))
+                eta = min(own.min(), 1 / own.size)
+                loss += pi[i] * utility.corollary1_floor(k=k[i], eta=eta, n_categories=own.size).value
+        if loss == 0:
+            continue
+        x = rng.standard_gamma(np.broadcast_to(p * k[:, None], (200, n, n))) + np.where(p > 0, 1e-300, 0)
+        private = stationary_vectors(x / x.sum(axis=2, keepdims=True))
+        z = np.linalg.inv(np.eye(n) - p - np.outer(np.ones(n), pi))
+        bound = np.abs(z).sum(axis=0).max() * math.sqrt(2 * loss) / 2
+        ratios.append(np.abs(private - pi).sum(axis=1).mean() / 2 / bound)
+    assert max(ratios) < 0.7
 
 
 def test_lemma4_is_the_weighted_theorem2() -> None:

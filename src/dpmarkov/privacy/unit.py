@@ -454,7 +454,7 @@ class Entry(Unit):
         """What an observer of the release cannot tell."""
         which = "one row" if self.rows == "one" else "every row at once"
         return (
-            f"the exact entries of {which}: values that a shift of {self.b / 2:g} between two entries apart"
+            f"which of two versions of {which} is the true one, if they are a shift of {self.b / 2:g} apart"
         )
 
     @property
