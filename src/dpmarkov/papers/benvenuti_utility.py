@@ -135,8 +135,8 @@ def theorem4_as_printed(
     """Theorem 4 as printed: E TV(pi, pi~) <= ||Z||_1 sqrt(2 L)/2. The paper's, not to be relied on.
 
     Its proof multiplies Lemma 5, which needs the largest row sum of Z, with Lemma 6, which is false. No
-    counterexample to the statement is known to us, under full support or with known zeros (a search over sparse
-    chains stayed below .6 of the bound). Use `dpmarkov.utility.bounds`, which is proven.
+    counterexample to the statement is known to us, under full support or with known zeros (a search over
+    sparse chains stayed below .6 of the bound). Use `dpmarkov.utility.bounds`, which is proven.
 
     Parameters
     ----------
