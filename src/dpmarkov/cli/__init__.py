@@ -16,6 +16,7 @@ __all__ = ["main"]
 COMMANDS: dict[str, tuple[str, str]] = {
     "plan": ("dpmarkov.cli.plan:plan", "Compare mechanisms before spending: no data is touched."),
     "release": ("dpmarkov.cli.release:release", "Make a private Markov chain from a table of events."),
+    "privatize": ("dpmarkov.cli.privatize:privatize", "Make a sensitive matrix, vector or average private."),
     "show": ("dpmarkov.cli.show:show", "Print what a release holds and what it guarantees."),
     "compare": ("dpmarkov.cli.compare:compare", "Tell what differs between two releases from what is noise."),
     "simulate": ("dpmarkov.cli.simulate:simulate", "Draw a synthetic data set from a release."),
