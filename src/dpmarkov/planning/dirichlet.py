@@ -115,7 +115,7 @@ def plan_dirichlet(
     if floor is not None and not (math.isfinite(floor) and 1e-6 <= floor <= 1e9):
         raise ParameterError(f"floor must be a number from 1e-6 to 1e9; got {floor!r}")
     events = expected_events_guess(layout, expected_events)
-    floors = _FLOORS if floor is None else round_down(np.array([float(floor)]), WEIGHT_BITS)
+    floors = _floors(unit) if floor is None else round_down(np.array([float(floor)]), WEIGHT_BITS)
     weights = np.asarray(calibrate(unit, budget, floors), dtype=float)
     reference = _reference_rows(layout, events)
     forms: tuple[Form, ...] = FORMS if form is None else (form,)
@@ -135,6 +135,14 @@ def plan_dirichlet(
         row_error=error,
         expected_events=events,
     )
+
+
+def _floors(unit: Unit) -> Flat:
+    """The floors to try: from 1 up, and fewer of them, where several pairs must be composed (Theorem C)."""
+    if unit.name not in ("user", "visit"):
+        return _FLOORS
+    single = unit.name == "user" and getattr(unit, "max_per_pair", None) is None
+    return np.asarray(_FLOORS[_FLOORS >= 1][:: 1 if single else 6])
 
 
 @dataclass(frozen=True, slots=True)
