@@ -11,7 +11,7 @@ BASE = {"errors", "states", "support", "layout"}
 ALLOWED = {
     "chain": {"errors", "states", "entropy"},
     "utility": BASE | {"entropy", "releases", "chain", "privacy", "postprocess", "noise"},
-    "report": BASE | {"entropy", "releases", "chain", "privacy", "utility", "postprocess", "odds"},
+    "report": BASE | {"entropy", "releases", "chain", "privacy", "utility", "postprocess", "odds", "planning"},
     "postprocess": {"errors", "states", "support", "layout", "noise"},
 }
 FORBIDDEN = {

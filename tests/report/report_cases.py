@@ -26,8 +26,10 @@ HOSTILE = [
 ]
 
 
-def release_of(counts: np.ndarray, states: dpm.StateSpace | None = None) -> dpm.Release:
+def release_of(
+    counts: np.ndarray, states: dpm.StateSpace | None = None, mechanism: str = "dirichlet"
+) -> dpm.Release:
     counts = np.asarray(counts)
     space = dpm.StateSpace.range(0, len(counts)) if states is None else states
     made = dpm.TransitionCounts(dpm.Layout.square(space), counts.ravel())
-    return dpm.release(made, unit=dpm.Event(), budget=BUDGET, mechanism="dirichlet")
+    return dpm.release(made, unit=dpm.Event(), budget=BUDGET, mechanism=mechanism)

@@ -1,0 +1,59 @@
+"""How far the numbers of a report may be trusted: intervals from the release alone, worked out once."""
+
+import functools
+
+from dpmarkov.errors import ChainError, EngineError
+from dpmarkov.releases import Release
+from dpmarkov.report.look import SHOWN_STATES, look_at
+from dpmarkov.utility.uncertainty import Uncertain, plus_minus, stationary_error_bars
+
+__all__ = ["cell_intervals", "in_percent", "share_intervals", "why_no_intervals"]
+
+_CELL_DRAWS = 200
+
+
+@functools.lru_cache(maxsize=1)
+def _intervals(release: Release) -> tuple[Uncertain | None, Uncertain | None, str]:
+    look = look_at(release)
+    if look.chain is None:
+        return None, None, "error bars are made for Markov chains, and this release is none"
+    if len(look.labels) > SHOWN_STATES:
+        why = f"above {SHOWN_STATES} states they take long: ask for them with release.uncertainty(...)"
+        return None, None, why
+    shares: Uncertain | None = None
+    why = look.no_shares
+    try:
+        if look.shares is not None:
+            shares = stationary_error_bars(release)
+    except (ChainError, EngineError) as error:
+        why = str(error)
+    try:
+        return shares, release.uncertainty("transition_matrix", draws=_CELL_DRAWS), why
+    except (ChainError, EngineError) as error:
+        return shares, None, str(error)
+
+
+def share_intervals(release: Release) -> Uncertain | None:
+    """The long-run shares with intervals, where they are known."""
+    return _intervals(release)[0]
+
+
+def cell_intervals(release: Release) -> Uncertain | None:
+    """The transition probabilities with intervals, as a dense matrix, where they are known."""
+    return _intervals(release)[1]
+
+
+def why_no_intervals(release: Release) -> str:
+    """Why some intervals are not known; empty where they are."""
+    return _intervals(release)[2]
+
+
+def in_percent(bars: Uncertain, *at: int) -> str:
+    """One entry as `4.12 ± 0.06 %`; the interval itself where the value lies outside of it.
+
+    A floor lifts small entries, and then the true value is plausibly below all that could be released.
+    """
+    value, low, high = (100 * float(part[at]) for part in (bars.value, bars.low, bars.high))
+    if low <= value <= high:
+        return f"{plus_minus(value, (high - low) / 2)}\u00a0%"
+    return f"{value:.3g} ({low:.3g} to {high:.3g})\u00a0%"
