@@ -253,21 +253,32 @@ def sleep() -> None:
                 cells.append(f"{error:>20.3f}")
             print(f"{label:>32}" + "".join(cells))
 
-    print("\nprivate chain of all tested subjects: mean total variation of its rows, weighted by visits")
-    truth = np.sum([person.transitions().matrix() for person in tested], axis=0)
-    rows = truth / truth.sum(axis=1, keepdims=True)
-    weight = truth.sum(axis=1) / truth.sum()
-    for name in names:
-        cells = []
-        for epsilon in (0.5, 1.0, 2.0, 5.0):
-            found = []
-            for seed in range(10):
-                made = release_chain(tested, theta=classes[name], epsilon=epsilon, seed=seed)
-                found.append(weight @ np.abs(made.transition_matrix - rows).sum(axis=1) / 2)
-            cells.append(f"{np.mean(found):>20.3f}")
-        print(f"{name:>32}" + "".join(cells))
-    guess = weight @ np.abs(matrix - rows).sum(axis=1) / 2
-    print(f"{'(the cohort itself as a guess)':>32}{guess:>20.3f}")
+    slow = GapChains(states=states, least_probability=0.01, eigengap=1e-9, reversible=True)
+    for title, groups in (("one night", [[night] for night in nights]), ("all subjects", [tested])):
+        print(f"\nprivate chain, {title}: mean total variation of its rows, weighted by visits")
+        for name, theta in [*classes.items(), ("group privacy", slow)]:
+            cells = []
+            for epsilon in (0.5, 1.0, 2.0, 5.0):
+                found = [chain_error(persons, theta, epsilon, n) for n, persons in enumerate(groups)]
+                cells.append(f"{np.mean(found):>20.3f}")
+            print(f"{name:>32}" + "".join(cells))
+        guess = np.mean([distance(persons, matrix) for persons in groups])
+        print(f"{'(the cohort itself as a guess)':>32}{guess:>20.3f}")
+
+
+def distance(persons: list[StateSequence], matrix: np.ndarray) -> float:
+    """The mean total variation of the rows from the people's own, weighted by visits."""
+    truth = np.sum([person.transitions().matrix() for person in persons], axis=0)
+    visits = truth.sum(axis=1)
+    rows = truth / np.maximum(visits, 1)[:, None]
+    return float(visits / visits.sum() @ np.abs(matrix - rows).sum(axis=1) / 2)
+
+
+def chain_error(persons: list[StateSequence], theta: ChainClass, epsilon: float, n: int) -> float:
+    """The same for a released chain, over a few seeds."""
+    seeds = range(100 * n, 100 * n + (20 if n == 0 else 2))
+    runs = [release_chain(persons, theta=theta, epsilon=epsilon, seed=seed) for seed in seeds]
+    return float(np.mean([distance(persons, made.transition_matrix) for made in runs]))
 
 
 def persons_of(entry: StateSequence | list[StateSequence]) -> list[StateSequence]:
@@ -280,10 +291,10 @@ def many_errors(
 ) -> tuple[float, float]:
     """As `error_of`, for single people or groups of them."""
     raw, processed = [], []
-    for entry in data:
+    for n, entry in enumerate(data):
         exact = np.sum([person.histogram() for person in persons_of(entry)], axis=0)
-        for seed in range(3 if len(data) > 1 else 20):
-            made = release_histogram(entry, theta=theta, epsilon=epsilon, seed=seed)
+        for run in range(2 if len(data) > 1 else 20):
+            made = release_histogram(entry, theta=theta, epsilon=epsilon, seed=100 * n + run)
             noisy = exact if made.noisy_counts is None else made.noisy_counts
             raw.append(np.abs(noisy - exact).sum() / exact.sum())
             processed.append(np.abs(made.probabilities - exact / exact.sum()).sum())

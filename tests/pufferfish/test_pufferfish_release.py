@@ -86,6 +86,17 @@ def test_a_chain_is_close_to_the_truth_and_the_noise_is_what_was_planned() -> No
     assert np.abs(made.transition_matrix - THETA.models[0].matrix).max() < 0.06
 
 
+def test_a_chain_of_many_states() -> None:
+    k = 15
+    states = StateSpace(range(k))
+    matrix = 0.4 * np.eye(k) + 0.5 * np.roll(np.eye(k), 1, axis=1) + 0.1 / k
+    theta = FiniteChains(states=states, models=(Model(matrix),))
+    ring = StateSequence(states, np.arange(30_000) % k)
+    made = release_chain(ring, theta=theta, epsilon=2.0, seed=1)
+    assert made.transition_matrix.sum(axis=1) == pytest.approx(np.ones(k))
+    assert np.diag(np.roll(made.transition_matrix, -1, axis=1)).min() > 0.6
+
+
 def test_a_histogram_of_one_and_of_several_people() -> None:
     made = release_histogram(person(20000), theta=THETA, epsilon=1.0, seed=2)
     assert made.layout.source is None

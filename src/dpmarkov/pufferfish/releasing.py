@@ -11,6 +11,7 @@ from dpmarkov.entropy import Entropy
 from dpmarkov.errors import InputError, ParameterError
 from dpmarkov.layout import Layout
 from dpmarkov.postprocess import NoiseLaw, estimate_probabilities, project
+from dpmarkov.postprocess.simplex import to_rows
 from dpmarkov.privacy.guarantee import Evidence, Guarantee
 from dpmarkov.privacy.pairs import PurePair
 from dpmarkov.privacy.profile import Profile
@@ -22,6 +23,7 @@ from dpmarkov.pufferfish.noisy import NoisyStatistic
 from dpmarkov.pufferfish.sampling import noisy_integers, noisy_reals
 from dpmarkov.pufferfish.sequence import GAPS_IN_WORDS, StateSequence
 from dpmarkov.releases.release import Release, seed_warning
+from dpmarkov.support import Support
 
 __all__ = ["release_chain", "release_histogram", "release_statistic"]
 
@@ -116,8 +118,8 @@ def release_chain(
     layout = Layout.square(theta.states)
     exact = np.sum([person.transitions().values for person in persons], axis=0)
     noisy = noisy_integers(exact, noise.scale, Entropy.choose(seed))
-    law = NoiseLaw(kind="laplace", scale=noise.scale)
-    return _release(layout, estimate_probabilities(noisy, layout, law), noisy, noise, persons, seed)
+    links = sum(person.n_transitions for person in persons)
+    return _release(layout, _rows(noisy, layout, noise.scale, links), noisy, noise, persons, seed)
 
 
 def release_statistic(
@@ -161,6 +163,19 @@ def release_statistic(
     noisy = noisy_reals(finite, noise.scale, Entropy.choose(seed))
     trusted = (f"the statistic changes by at most {noise.statistic.lipschitz:g} with one time point",)
     return NoisyStatistic.made(noisy, _guarantee(noise, persons, seed, trusted), noise.to_dict(), seed)
+
+
+_FEW_STATES = 12
+"""Up to so many states the public total is worth more than a prior learnt from the noisy cells (measured)."""
+
+
+def _rows(noisy: npt.NDArray[np.int64], layout: Layout, scale: float, links: int) -> npt.NDArray[np.float64]:
+    """Row probabilities from noisy transition counts and the public number of transitions."""
+    k = len(layout.target)
+    if k > _FEW_STATES:
+        return estimate_probabilities(noisy, layout, NoiseLaw(kind="laplace", scale=scale))
+    table = project(noisy, Support.full(1, k * k), np.array([float(links)])) + 1 / k
+    return to_rows(table, layout.cells)
 
 
 def _plan(
