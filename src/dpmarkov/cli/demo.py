@@ -38,5 +38,5 @@ def demo(folder: str | None) -> None:
     finally:
         os.chdir(before)
     click.echo(
-        f"\nThe release is in {place / 'release'}: release.json and transitions.parquet may be shared."
+        f"\nThe release is in {place / 'release'}: its files, and nothing else here, may be shared."
     )
