@@ -19,6 +19,7 @@ FORBIDDEN = {
     "mechanisms": {"events", "releases", "cli"},
     "papers": {"entropy", "mechanisms", "events", "counts", "releases", "cli"},
     "events": {"mechanisms", "chain", "report", "utility", "cli"},
+    "pufferfish": {"cli", "report", "utility", "planning"},
     "releases": {"cli", "report", "events"},
 }
 
