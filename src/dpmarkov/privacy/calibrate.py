@@ -10,20 +10,25 @@ from typing import overload
 
 import numpy as np
 import numpy.typing as npt
+from scipy.interpolate import CubicSpline
 
 from dpmarkov.errors import ParameterError, UnitError
+from dpmarkov.privacy.allocations import cover
 from dpmarkov.privacy.budget import Budget
 from dpmarkov.privacy.pairs import BetaPair, GammaPair
 from dpmarkov.privacy.profile import Profile
 from dpmarkov.privacy.tails import log_delta_beta, log_delta_gamma_add, log_delta_gamma_remove
-from dpmarkov.privacy.unit import Destination, Event, Unit
+from dpmarkov.privacy.unit import Destination, Event, Unit, User, Visit
 
 __all__ = ["calibrate", "dirichlet_profile", "round_down"]
 
 Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
 
 _BITS = 20
 _ROUNDS = 60
+_GRID = 48
+_TOLERANCE = 1e-6
 
 
 def dirichlet_profile(unit: Unit, weight: float, floor: float) -> Profile:
@@ -52,11 +57,36 @@ def dirichlet_profile(unit: Unit, weight: float, floor: float) -> Profile:
     helps an observer: Theorem A covers it in both directions.
 
     `Event(relation="add_remove")`: Theorem B, both directions.
+
+    `User`: Theorem C. Whoever is added contributes an allocation of at most `max_events` events, which the
+    pairs of `cover` dominate; rows and groups do not matter, so m bounds a user over all of them together.
+    Whoever is replaced takes one allocation away and brings another, in whatever cells: events that leave a
+    cell and enter it again cancel, what remains gains at most m in some cells and loses at most m in others.
+    Gains are dominated by the pairs of `cover`, losses by their reverses, and (G_{s+kw}, G_s) times its
+    reverse is the beta pair (s, k w), since the sum of its two gammas has the same law under both.
+
+    `Visit`: two transitions appear (in one cell at worst) and one vanishes, or the reverse.
     """
     if isinstance(unit, Destination) or (isinstance(unit, Event) and unit.relation == "replace"):
         return Profile(((BetaPair(alpha=floor, weight=weight),),))
     if isinstance(unit, Event):
         return Profile(((GammaPair(alpha=floor, weight=weight),),))
+    if isinstance(unit, User):
+        covering = cover(floor, unit.max_events, unit.most_in_a_cell)
+        kind = BetaPair if unit.relation == "replace" else GammaPair
+        pairs = (
+            kind(alpha=shape, weight=events * weight)
+            for shape, events, copies in covering
+            for _ in range(copies)
+        )
+        return Profile((tuple(pairs),))
+    if isinstance(unit, Visit):
+        gains = (
+            GammaPair(alpha=shape, weight=events * weight)
+            for shape, events, copies in cover(floor, 2, 2)
+            for _ in range(copies)
+        )
+        return Profile(((*gains, GammaPair(alpha=floor, weight=weight, vanishes=True)),))
     raise UnitError(f"no Dirichlet mechanism knows the unit {unit.name!r}")
 
 
@@ -114,10 +144,7 @@ def calibrate(unit: Unit, budget: Budget, floor: float | Floats) -> float | Floa
     distinct, places = np.unique(floors, return_inverse=True)
     log_target = float(np.log(budget.delta))
 
-    def excess(weights: Floats) -> Floats:
-        return _log_delta(unit, weights, distinct, budget.epsilon) - log_target
-
-    weights = round_down(_largest(excess, np.sqrt(distinct) * 0.1))
+    weights = round_down(_solve(unit, distinct, budget.epsilon, log_target))
     for place, (alpha, weight) in enumerate(zip(distinct.tolist(), weights.tolist(), strict=True)):
         proven, step = weight, 2.0 ** (1 - _BITS)
         while not dirichlet_profile(unit, proven, alpha).certified_delta(budget.epsilon) <= budget.delta:
@@ -133,10 +160,30 @@ def calibrate(unit: Unit, budget: Budget, floor: float | Floats) -> float | Floa
     return weights[places].reshape(floors.shape)
 
 
+def _solve(unit: Unit, floors: Floats, epsilon: float, log_target: float) -> Floats:
+    """The largest weight for each of the increasing `floors`, short of it by about 1e-7."""
+
+    def largest(some: Floats, guess: Floats, stride: float) -> Floats:
+        return _largest(
+            lambda weights, rows: _log_delta(unit, weights, some[rows], epsilon) - log_target, guess, stride
+        )
+
+    if not isinstance(unit, Destination | Event):
+        # Products are slow to evaluate: begin at what one event alone would be allowed, for m events.
+        events = unit.max_events if isinstance(unit, User) else 2
+        return largest(floors, _solve(Event(), floors, epsilon, log_target) / events, 0.3)
+    if floors.size <= 2 * _GRID:
+        return largest(floors, np.sqrt(floors) * 0.1, 1.0)
+    # The weight is a smooth function of the floor: solve on a grid, and polish from its interpolation.
+    grid = np.geomspace(floors[0], floors[-1], _GRID)
+    curve = CubicSpline(np.log(grid), np.log(largest(grid, np.sqrt(grid) * 0.1, 1.0)))
+    return largest(floors, np.exp(curve(np.log(floors))), 1e-5)
+
+
 def _log_delta(unit: Unit, weights: Floats, floors: Floats, epsilon: float) -> Floats:
     """The logarithm of the delta of `dirichlet_profile` for each weight and floor."""
     sample = dirichlet_profile(unit, float(weights[0]), float(floors[0])).alternatives
-    if len(sample) == 1 and len(sample[0]) == 1:
+    if isinstance(unit, Destination | Event):
         if isinstance(sample[0][0], BetaPair):
             return log_delta_beta(floors, weights, epsilon)
         return np.maximum(
@@ -150,35 +197,40 @@ def _log_delta(unit: Unit, weights: Floats, floors: Floats, epsilon: float) -> F
     )
 
 
-def _largest(excess: Callable[[Floats], Floats], guess: Floats) -> Floats:
-    """Where the increasing function `excess` of the logarithm crosses zero, for all rows at once.
+def _largest(excess: Callable[[Floats, Rows], Floats], guess: Floats, stride: float) -> Floats:
+    """Where the functions `excess` of ln w, which increase, come up to zero: for many rows at once.
 
-    Bracketed secant steps in ln w; what is returned is within 1e-9 of the root, relative.
+    Bracketed secant steps (Illinois). What is returned has an excess in [-_TOLERANCE, 0].
     """
     low = np.log(guess)
-    low_value = excess(np.exp(low))
+    low_value = excess(np.exp(low), np.arange(low.size))
     high, high_value = low.copy(), low_value.copy()
     for _ in range(_ROUNDS):
         up, down = high_value <= 0, low_value > 0
-        if not (up.any() or down.any()):
+        rows = np.flatnonzero(up | down)
+        if rows.size == 0:
             break
-        # ln delta is steep in ln w: a step of 1 either way is enough to find the bracket soon.
         low, low_value = np.where(up, high, low), np.where(up, high_value, low_value)
         high, high_value = np.where(down, low, high), np.where(down, low_value, high_value)
-        high, low = high + up, low - down
-        value = excess(np.exp(np.where(up, high, low)))
-        high_value, low_value = np.where(up, value, high_value), np.where(down, value, low_value)
+        # ln delta is steep in ln w: a few growing strides find the bracket.
+        high, low, stride = high + stride * up, low - stride * down, 2 * stride
+        value = excess(np.exp(np.where(up, high, low)[rows]), rows)
+        high_value[rows] = np.where(up[rows], value, high_value[rows])
+        low_value[rows] = np.where(down[rows], value, low_value[rows])
     for _ in range(_ROUNDS):
-        width = high - low
-        if np.all(width < 1e-9):
+        rows = np.flatnonzero((low_value < -_TOLERANCE) & (high - low > 1e-12))
+        if rows.size == 0:
             break
+        below, above = low_value[rows], high_value[rows]
+        width = high[rows] - low[rows]
         with np.errstate(invalid="ignore"):
-            share = -low_value / (high_value - low_value)
-        # Never closer to an end than a sliver, so that the bracket closes from both sides.
-        share = np.where(np.isfinite(share), share, 0.5)
-        middle = low + width * np.clip(share, 1e-3, 1 - 1e-3)
-        value = excess(np.exp(middle))
-        below = value <= 0
-        low, low_value = np.where(below, middle, low), np.where(below, value, low_value)
-        high, high_value = np.where(below, high, middle), np.where(below, high_value, value)
+            share = (-_TOLERANCE / 2 - below) / (above - below)
+        share = np.clip(np.where(np.isfinite(share), share, 0.5), 1e-4, 1 - 1e-4)
+        middle = low[rows] + share * width
+        value = excess(np.exp(middle), rows)
+        under = value <= 0
+        low[rows], high[rows] = np.where(under, middle, low[rows]), np.where(under, high[rows], middle)
+        # The end that stays has its value halved, so that the next step crosses over to it.
+        low_value[rows] = np.where(under, value, np.minimum(below / 2, -2 * _TOLERANCE))
+        high_value[rows] = np.where(under, above / 2, value)
     return np.exp(low)

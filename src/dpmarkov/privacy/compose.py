@@ -33,12 +33,12 @@ __all__ = ["Composition", "composition"]
 Floats = npt.NDArray[np.float64]
 
 SLACK = 1e-9
-_POINTS = 3000
-_LARGEST = 24_000
-# The grid ends where delta has come down to e^-160; what lies beyond counts as an infinite loss.
-_LOG_TAIL = -160.0
+_POINTS = 1000
+_LARGEST = 4000
+# The grid ends where delta has come down to e^-100; what lies beyond counts as an infinite loss.
+_LOG_TAIL = -100.0
 _LOWEST_LOSS = 60.0
-_TRIM_ABOVE = 1e-90
+_TRIM_ABOVE = 1e-60
 _TRIM_BELOW = 1e-20
 
 
@@ -239,7 +239,9 @@ def _crossing(curve: Callable[[float], float]) -> float:
 def _discretised(pair: Pair, step: float, certified: bool) -> _Losses:
     """A pair on the grid that dominates `pair`."""
     top = int(np.ceil(_end(pair) / step)) + 1
-    bottom = int(np.ceil(min(_end(pair.reverse()), _LOWEST_LOSS) / step)) + 1
+    lowest = int(np.ceil(min(_end(pair.reverse()), _LOWEST_LOSS) / step)) + 1
+    # What lies further down than that goes up to there: only a pair with a long left tail is touched.
+    bottom = min(lowest, 3 * _POINTS)
     places = np.arange(-bottom, top + 1)
     epsilons = places * step
     if certified:

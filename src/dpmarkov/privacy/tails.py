@@ -27,7 +27,7 @@ __all__ = ["log_delta_beta", "log_delta_gamma_add", "log_delta_gamma_remove"]
 
 Floats = npt.NDArray[np.float64]
 
-_NODES = 160
+_NODES = 112
 _HALF_LOG_TWO_PI = 0.5 * np.log(2 * np.pi)
 # Beyond this many natural-log units below its peak an integrand no longer matters to the sixteenth digit.
 _NEGLIGIBLE = 46.0
