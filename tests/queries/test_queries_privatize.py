@@ -269,7 +269,10 @@ def test_exact_is_below_the_papers_claim() -> None:
         release = privatize_vector(
             [0.3, 0.3, 0.4], unit=Entry(b=b), budget=Budget(epsilon=50, delta=1e-4), eta=eta, k=30, seed=0
         )
-        assert release.guarantee.epsilon < paper_claim(release, 1e-4).epsilon
+        claim = paper_claim(release, 1e-4)
+        assert release.guarantee.epsilon < claim.epsilon
+        assert release.guarantee.delta_at(claim.epsilon) <= claim.delta
+        assert claim.violated == ()
 
 
 def test_a_release_is_saved_and_read(tmp_path: object) -> None:

@@ -5,7 +5,7 @@ import numpy as np
 from dpmarkov.errors import ParameterError
 from dpmarkov.papers import fallin, gohari
 from dpmarkov.papers.omega import largest_gamma, outside, vertex
-from dpmarkov.papers.results import Claim
+from dpmarkov.papers.results import Assumption, Claim
 from dpmarkov.privacy.unit import Entry
 from dpmarkov.releases.release import Release
 
@@ -77,9 +77,16 @@ def _row_claim(
         bar = max((size - 2) * eta, 0.0)
     gamma = largest_gamma(border, delta, n_watched=watched)
     claim = gohari.theorem1(k=k, eta=eta, eta_bar=bar, b=b, n_watched=watched, gamma=gamma)
+    if n_outside > 0:
+        return claim
+    room = "|W| >= 2 and room for a border"
+    kept = tuple(a for a in claim.assumptions if not a.statement.startswith(room))
     return Claim(
-        theorem=claim.theorem,
+        theorem="Gohari et al., Theorem 1 with every entry in W",
         epsilon=claim.epsilon,
         delta=outside(border, gamma, n_watched=watched),
-        assumptions=claim.assumptions,
+        assumptions=(
+            Assumption(f"room for a border: n eta <= 1 (here {size * eta:.4g})", size * eta <= 1),
+            *kept,
+        ),
     )

@@ -79,14 +79,17 @@ class DecisionProcess:
 
         Notes
         -----
-        The visits of the private policy stand in the place of the true ones, and the span of the true action
-        values is replaced by the span of the rewards over 1 - g: all of it is public.
+        With the private policy's action values, J(pi) - J(pi~) = sum_s d(s) sum_a (pi - pi~)(a|s) Q~(s, a):
+        at most the largest 1/2 |pi~_s - pi_s|_1 span Q~(s, .) over s, over 1 - g, whatever the true visits d
+        are. With the private policy's visits in the place of d, and the true values', whose span is at most
+        that of the rewards over 1 - g, another bound. Both are public; the smaller one is given.
         """
         policy = self._checked(private)
         errors = np.broadcast_to(np.asarray(row_errors, dtype=float), (len(policy),))
-        # J(pi) - J(pi~) = sum_s d~(s) sum_a (pi - pi~)(a|s) Q(s, a), and span Q <= span r/(1 - g).
-        span = float(self.rewards.max() - self.rewards.min()) / (1 - self.discount)
-        return float(self._visits(policy) @ errors) * span / 2
+        values = self.rewards + self.discount * self.transitions @ self._values(policy)
+        by_values = float(np.max(errors * np.ptp(values, axis=1))) / (1 - self.discount)
+        by_visits = float(self._visits(policy) @ errors) * float(np.ptp(self.rewards)) / (1 - self.discount)
+        return min(by_values, by_visits) / 2
 
     def _checked(self, policy: npt.ArrayLike) -> Array:
         p = np.asarray(policy, dtype=float)
