@@ -3,7 +3,8 @@
 A release draws through OpenDP, whose samplers use exact rational arithmetic and the operating system's
 entropy: the integer noise has P(z) proportional to e^(-|z| / scale) at the very double that is given, the
 real one is the same law on a grid of 2^-1074, rounded. A simulation with a seed draws the same law in
-floating point from the keyed stream, and is stamped as not private.
+floating point from the keyed stream, as a difference of two geometric numbers so that any scale will do, and
+is stamped as not private.
 """
 
 import math
@@ -12,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmarkov.entropy import Entropy
+from dpmarkov.mechanisms.additive import draw_noise
+from dpmarkov.postprocess import NoiseLaw
 
 __all__ = ["noisy_integers", "noisy_reals"]
 
@@ -24,11 +27,7 @@ def noisy_integers(values: npt.NDArray[np.int64], scale: float, entropy: Entropy
         leave = -math.expm1(-1 / scale)
         ups, downs = (generator.geometric(leave, exact.size) for _ in range(2))
         return np.asarray(exact + ups - downs)
-    import opendp.prelude as dp
-
-    dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-    return np.array(dp.m.make_laplace(*space, scale=scale)(exact.tolist()), dtype=np.int64)
+    return np.asarray(exact + draw_noise(NoiseLaw(kind="laplace", scale=scale), exact.size, entropy))
 
 
 def noisy_reals(values: npt.NDArray[np.float64], scale: float, entropy: Entropy) -> npt.NDArray[np.float64]:
