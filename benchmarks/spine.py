@@ -72,7 +72,8 @@ def memory(n: int = 2000) -> None:
         f"n = {n}; before = peak()\n"
         "layout = dpm.Layout.square(dpm.StateSpace.range(0, n))\n"
         "counts = dpm.TransitionCounts(layout, np.full(n * n, 7))\n"
-        "r = dpm.release(counts, unit=dpm.Event(), budget=dpm.Budget(epsilon=1, delta=1e-6), mechanism='dirichlet')\n"
+        "budget = dpm.Budget(epsilon=1, delta=1e-6)\n"
+        "dpm.release(counts, unit=dpm.Event(), budget=budget, mechanism='dirichlet')\n"
         "print(f'{before:.0f} {peak():.0f}')\n"
     )
     start = time.perf_counter()
