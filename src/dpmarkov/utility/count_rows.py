@@ -62,6 +62,11 @@ class CountRows:
         """The variance of the noise, the same for each cell."""
         return np.full(self.released.size, self.posterior.table.variance)
 
+    @property
+    def residual(self) -> Flat:
+        """Noisy count minus posterior mean, for each cell."""
+        return np.asarray(self.posterior.noisy - self.posterior.mean)
+
     def counts(self, number: int, rng: np.random.Generator) -> Flat:
         """`number` draws of all true counts, shape (number, cells)."""
         return self.posterior.draws(number, rng)

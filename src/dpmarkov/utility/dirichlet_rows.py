@@ -89,6 +89,11 @@ class DirichletRows:
         """None: the noise is not on the counts."""
         return None
 
+    @property
+    def residual(self) -> None:
+        """None: there are no noisy counts."""
+        return None
+
     def _few_draws(self) -> Flat:
         return self.counts(_MOMENT_DRAWS, Entropy.seeded(0).generator("moments"))
 

@@ -58,6 +58,10 @@ class RowPosterior(Protocol):
     def noise_variance(self) -> Flat | None:
         """The variance of the noise on each cell's count; None where there is no such thing."""
 
+    @property
+    def residual(self) -> Flat | None:
+        """Noisy count minus posterior mean, for each cell; None where there are no noisy counts."""
+
     def counts(self, number: int, rng: np.random.Generator) -> Flat:
         """`number` draws of all true counts, shape (number, cells)."""
 

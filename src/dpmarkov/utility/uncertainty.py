@@ -18,7 +18,7 @@ from dpmarkov.chain import MarkovChain
 from dpmarkov.chain.gth import stationary_vectors
 from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ChainError, EngineError, ParameterError
-from dpmarkov.utility.directions import noise_spread
+from dpmarkov.utility.directions import noise_reach
 from dpmarkov.utility.first_order import stationary_variance
 from dpmarkov.utility.posterior import RowPosterior, posterior_of, rows_from_counts
 
@@ -191,8 +191,9 @@ def uncertainty(
         )
     tail = (1 - level) / 2
     low, high = np.quantile(np.stack(found), [tail, 1 - tail], axis=0)
-    reach = _reach(name, compute, release, posterior, level, sampling, entropy)
-    low, high = np.minimum(low, value - reach), np.maximum(high, value + reach)
+    reach, pull = _reach(name, compute, release, posterior, level, sampling, entropy)
+    low = np.minimum(low, value + np.minimum(pull, 0.0) - reach)
+    high = np.maximum(high, value + np.maximum(pull, 0.0) + reach)
     if value.min() >= 0:
         low = np.maximum(low, 0.0)
     if name in _SHARES:
@@ -304,32 +305,40 @@ def _reach(
     level: float,
     sampling: bool,
     entropy: Entropy,
-) -> Array:
-    """How far about the released value the interval reaches at least.
+) -> tuple[Array, Array]:
+    """How far about the released value the interval reaches at least, and the prior's pull on the value.
 
     Draws from the posterior are too narrow for quantities that sum over many cells: the released rows lean
     on the learnt prior, and in thin rows it errs the same way in many cells at once. The noise's full
     first-order effect does not lean on it. For single transition probabilities the posterior is right by
     itself, and the Dirichlet mechanism's draws are as wide as can be already.
     """
-    noise = posterior.noise_variance
-    if noise is None or name == "transition_matrix":
-        return np.array(0.0)
+    noise, residual, none = posterior.noise_variance, posterior.residual, np.array(0.0)
+    if noise is None or residual is None or name == "transition_matrix":
+        return none, none
     mean = posterior.mean
     spread = noise + mean if sampling else noise
     width = float(special.ndtri(0.5 + level / 2))
     if name == "stationary_distribution":
         chain = chain_from(release, posterior, posterior.released)
         if chain.is_irreducible:
-            return width * np.sqrt(stationary_variance(chain, posterior.cells, mean=mean, spread=spread))
+            return width * np.sqrt(
+                stationary_variance(chain, posterior.cells, mean=mean, spread=spread)
+            ), none
 
     def chain_of(counts: Array) -> MarkovChain:
         sums = np.repeat(np.asarray(posterior.cells.row_sums(counts)), posterior.cells.row_sizes)
         return chain_from(release, posterior, counts / sums)
 
-    return width * noise_spread(
-        compute, chain_of, mean=mean, spread=spread, rng=entropy.generator("directions")
+    error, pull = noise_reach(
+        compute,
+        chain_of,
+        mean=mean,
+        spread=spread,
+        residual=residual,
+        rng=entropy.generator("directions"),
     )
+    return width * error, pull
 
 
 def stationary_stretch(chain: MarkovChain, posterior: RowPosterior) -> Array:

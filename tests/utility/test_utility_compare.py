@@ -1,0 +1,61 @@
+"""Comparison: silent about noise, right about changes."""
+
+import json
+
+import numpy as np
+import pytest
+from known_chains import dirichlet_release, noisy_release, true_counts
+
+import dpmarkov as dpm
+from dpmarkov.errors import ParameterError, StateSpaceError
+
+X = true_counts()
+
+
+def test_two_releases_of_the_same_data_hardly_differ():
+    """6 pairs without any change: on average at most one false change in 144 transitions a pair."""
+    named = [
+        len(dpm.compare(noisy_release(X, s), noisy_release(X, 100 + s), draws=60).transitions)
+        for s in range(6)
+    ]
+    assert np.mean(named) <= 1.0
+
+
+def test_a_change_is_found_and_its_distance_covered():
+    y = X.copy()
+    y[0] = np.roll(y[0], 3)
+    found = dpm.compare(noisy_release(X, 1), noisy_release(y, 2), draws=150)
+    moved = [(c.origin, c.state) for c in found.transitions]
+    p, q = (m / m.sum(axis=1, keepdims=True) for m in (X, y))
+    largest = int(np.abs(p - q)[0].argmax())
+    assert moved[0][0] == 0
+    assert (0, largest) in moved[:3]
+    assert sum(origin != 0 for origin, _ in moved) <= 0.1 * len(moved) + 1
+    true_shift = (
+        0.5
+        * np.abs(
+            dpm.MarkovChain(p).stationary_distribution - dpm.MarkovChain(q).stationary_distribution
+        ).sum()
+    )
+    stationary, rows = found.distances
+    assert stationary.low <= true_shift <= stationary.high
+    assert rows.value > rows.noise
+    assert "0 -> " in found.describe()
+    assert json.loads(json.dumps(found.to_dict()))["transitions"][0]["from"] == 0
+
+
+def test_dirichlet_releases_compare_with_care():
+    found = dpm.compare(dirichlet_release(X, 1), dirichlet_release(X, 2), draws=100)
+    assert not found.transitions
+    assert "noise alone" in str(found)
+
+
+def test_only_like_with_like():
+    a = noisy_release(X, 1)
+    other = noisy_release(X, 2, states=dpm.StateSpace([*range(11), 99]))
+    with pytest.raises(StateSpaceError, match=r"only in one of them: 11, 99"):
+        dpm.compare(a, other)
+    with pytest.raises(StateSpaceError, match="another order"):
+        dpm.compare(a, noisy_release(X, 2, states=dpm.StateSpace([*range(11, -1, -1)])))
+    with pytest.raises(ParameterError, match="itself"):
+        dpm.compare(a, a)
