@@ -215,6 +215,12 @@ def test_epsilon_must_be_finite_and_positive(epsilon: float) -> None:
         plan_noise(theta, 10, epsilon=epsilon)
 
 
+def test_the_class_must_be_a_class() -> None:
+    for wrong in ({"kind": "gap"}, "theta.json", None):
+        with pytest.raises(ParameterError, match="theta must be a class"):
+            plan_noise(wrong, 10, epsilon=1.0)  # type: ignore[arg-type]
+
+
 def test_a_class_that_varies_with_time_has_one_length() -> None:
     steps = [[[0.7, 0.3], [0.4, 0.6]]] * 4
     theta = FiniteChains(states=states(2), models=(Model(steps, [0.5, 0.5]),))

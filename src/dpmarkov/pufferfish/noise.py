@@ -258,6 +258,11 @@ def _protected(
     theta: ChainClass, lengths: int | Sequence[int], secrets: Secrets
 ) -> tuple[int, Iterable[int] | None]:
     """The longest protected chain and its secret nodes: no shorter chain needs more noise."""
+    if not isinstance(theta, ChainClass):
+        raise ParameterError(
+            f"theta must be a class such as GapChains or FiniteChains; got {type(theta).__name__}. Read one "
+            "from its file with load_theta"
+        )
     every = [lengths] if isinstance(lengths, int | np.integer) else list(lengths)
     if not every:
         raise ParameterError("there must be at least one chain; got none")

@@ -19,6 +19,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -50,8 +51,9 @@ _ROUNDS = 100
 _REACH = 2**40
 
 
+@lru_cache(maxsize=4)
 def influence_of(theta: ChainClass) -> Influence:
-    """How influence is computed or bounded under `theta`."""
+    """How influence is computed or bounded under `theta`; kept for the last few classes."""
     if isinstance(theta, GapChains):
         return GapInfluence.of(theta)
     if isinstance(theta, IntervalChains):
