@@ -47,6 +47,7 @@ def figure1_right() -> go.Figure:
             exact = [profile.epsilon(float(d)) for d in deltas]
             line(made, exact, deltas, f"exact, {name}, alpha = {alpha:g}", colour, dash=dash)
     made.update_xaxes(range=[0, 40])
+    made.update_yaxes(dtick=2)
     return made
 
 
@@ -73,7 +74,7 @@ def figure2() -> go.Figure:
                 made.add_scatter(
                     x=sizes,
                     y=mean,
-                    error_y={"array": spread, "thickness": 1},
+                    error_y={"array": spread, "arrayminus": np.minimum(spread, 0.9 * mean), "thickness": 1},
                     name=f"{name}, rho = {rho:g}",
                     line={"color": colour, "dash": dash},
                     mode="lines",
@@ -95,7 +96,9 @@ def figure2() -> go.Figure:
     made.update_xaxes(type="log", title="N")
     made.update_yaxes(type="log", exponentformat="power")
     made.update_yaxes(title="largest error", col=1, row=1)
-    made.update_layout(height=420, template="plotly_white", legend={"orientation": "h", "y": -0.25})
+    made.update_layout(
+        height=420, template="plotly_white", legend={"orientation": "h", "y": -0.25}, margin={"t": 40}
+    )
     return made
 
 
@@ -121,7 +124,7 @@ def figure3() -> go.Figure:
                 made.add_scatter(
                     x=sizes,
                     y=mean,
-                    error_y={"array": spread, "thickness": 1},
+                    error_y={"array": spread, "arrayminus": np.minimum(spread, 0.9 * mean), "thickness": 1},
                     name=f"{name}, rho = {rho:g}",
                     line={"color": colour, "dash": dash},
                     mode="lines",
@@ -132,5 +135,7 @@ def figure3() -> go.Figure:
     made.update_xaxes(type="log", title="N")
     made.update_yaxes(type="log", exponentformat="power")
     made.update_yaxes(title="KL of the posteriors", col=1, row=1)
-    made.update_layout(height=420, template="plotly_white", legend={"orientation": "h", "y": -0.25})
+    made.update_layout(
+        height=420, template="plotly_white", legend={"orientation": "h", "y": -0.25}, margin={"t": 40}
+    )
     return made
