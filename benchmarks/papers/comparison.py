@@ -86,7 +86,8 @@ def benvenuti_rows() -> list[Row]:
             printed="(2.255, .0026)",
             formula=f"({grades.epsilon:.3f}, {grades.delta:.4f})",
             exact=f"delta(2.255) = {sci(exact.certified_delta(2.255))}",
-            same_mechanism=f"{exact.certified_epsilon(0.0026):.3f}; {exact.certified_epsilon(1e-5):.3f} at 1e-5",
+            same_mechanism=f"{exact.certified_epsilon(0.0026):.3f} "
+            f"({exact.certified_epsilon(1e-5):.3f} at delta = 1e-5)",
         ),
         Row(
             paper="Benvenuti et al.",
