@@ -88,17 +88,17 @@ def grades() -> Matrix:
 
 
 DATASETS: dict[str, tuple[Callable[[], Matrix], int, bool]] = {
-    "taxi-40": (lambda: taxi_40()[1], 60, True),
-    "taxi-65": (lambda: taxi_65()[1], 40, True),
-    "taxi-263": (taxi_263, 4, False),
-    "msnbc": (msnbc, 300, True),
-    "network-200": (lambda: network(200), 10, True),
-    "network-500": (lambda: network(500), 4, True),
-    "grades": (grades, 2000, False),
+    "taxi-40": (lambda: taxi_40()[1], 40, True),
+    "taxi-65": (lambda: taxi_65()[1], 25, True),
+    "taxi-263": (taxi_263, 3, False),
+    "msnbc": (msnbc, 120, True),
+    "network-200": (lambda: network(200), 6, True),
+    "network-500": (lambda: network(500), 3, True),
+    "grades": (grades, 600, False),
 }
 
 
 def load(name: str, share: float) -> DataSet:
     """A data set, with that share of its repetitions."""
     make, repeats, is_chain = DATASETS[name]
-    return DataSet(name=name, matrix=make(), repeats=max(2, round(repeats * share)), is_chain=is_chain)
+    return DataSet(name=name, matrix=make(), repeats=max(3, round(repeats * share)), is_chain=is_chain)

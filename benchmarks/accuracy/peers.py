@@ -54,7 +54,7 @@ def opendp_scale(kind: str, sensitivity: float, budget: Budget) -> float:
 
 @functools.cache
 def _diffprivlib() -> type:
-    """diffprivlib's Geometric. Its package asks for an older scikit-learn than there is, for other parts."""
+    """Geometric of diffprivlib. Its package asks for an older scikit-learn than there is, for other parts."""
     for part in ("models", "tools"):
         sys.modules.setdefault(f"diffprivlib.{part}", types.ModuleType(f"diffprivlib.{part}"))
     from diffprivlib.mechanisms import Geometric
@@ -63,7 +63,7 @@ def _diffprivlib() -> type:
 
 
 def diffprivlib_geometric(data: DataSet, budget: Budget, sensitivity: int) -> Draw | None:
-    """diffprivlib's Geometric on each count, clipped."""
+    """Geometric of diffprivlib on each count, clipped."""
     if data.matrix.size > SMALL:
         return None
     mechanism = _diffprivlib()(epsilon=budget.epsilon, sensitivity=sensitivity)

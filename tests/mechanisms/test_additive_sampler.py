@@ -1,7 +1,7 @@
 """The discrete samplers: right law, and a wrong one is caught.
 
-The exact samplers ask the operating system for entropy, so these tests cannot be seeded: each rejects the true
-law once in 10^6 runs, and a law that is wrong by 15 % passes less than once in 10^6.
+The exact samplers ask the operating system for entropy, so these tests cannot be seeded: each rejects the
+true law once in 10^6 runs, and a law that is wrong by 15 % passes less than once in 10^6.
 """
 
 import numpy as np

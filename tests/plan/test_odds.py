@@ -25,8 +25,8 @@ def test_pure_privacy_by_hand():
 
 @pytest.mark.parametrize("prior", [0.05, 0.3, 0.5, 0.7, 0.97])
 def test_best_guess_against_a_brute_force_over_tests(prior):
-    # The pair itself, sampled on a fine grid of its likelihood ratio: no test does better than the table says,
-    # and the best one does as well.
+    # Every threshold test of the pair itself: none does better than the table says, and the best does as
+    # well.
     from scipy import special
 
     alpha, weight = 1.5, 0.9

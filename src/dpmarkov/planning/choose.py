@@ -4,6 +4,7 @@ The choice rests on the unit, the budget, the declared shape and the declared (o
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dpmarkov.errors import ParameterError, UnitError
 from dpmarkov.layout import Layout
@@ -14,9 +15,10 @@ from dpmarkov.planning.dirichlet import expected_events_guess, plan_dirichlet
 from dpmarkov.planning.predict import predicted_errors
 from dpmarkov.planning.reference import reference
 from dpmarkov.postprocess import NoiseLaw
+from dpmarkov.postprocess.noise import NoiseKind
 from dpmarkov.privacy.additive import calibrate_gaussian, calibrate_laplace
 from dpmarkov.privacy.budget import Budget
-from dpmarkov.privacy.unit import Unit
+from dpmarkov.privacy.unit import Unit, User
 
 __all__ = ["CHOICES", "Choice", "candidates", "choose"]
 
@@ -43,11 +45,23 @@ class Choice:
 
 
 def candidates(
-    layout: Layout, *, unit: Unit, budget: Budget, expected_events: float | None = None
+    layout: Layout,
+    *,
+    unit: Unit,
+    budget: Budget,
+    expected_events: float | None = None,
+    quick: bool = False,
 ) -> dict[str, Mechanism]:
-    """Every mechanism that the unit and the budget allow, calibrated, by name."""
+    """Every mechanism that the unit and the budget allow, calibrated, by name.
+
+    With `quick`, the Dirichlet mechanism is left out where a user's events spread over several cells: each of
+    its floors then needs a composition, seconds in all, and it lost in every case that was measured.
+    """
     found: dict[str, Mechanism] = {}
+    spread = isinstance(unit, User) and unit.most_in_a_cell < unit.max_events
     for name in CHOICES[1:]:
+        if name == "dirichlet" and quick and spread:
+            continue
         try:
             found[name] = calibrated(name, layout, unit=unit, budget=budget, expected_events=expected_events)
         except (UnitError, ParameterError):
@@ -67,18 +81,24 @@ def calibrated(
     expected_events: float | None = None,
 ) -> Mechanism:
     """The mechanism of that name, calibrated to the budget."""
-    if name == "laplace":
-        scale = calibrate_laplace(unit, budget)
-        pure = calibrate_laplace(unit, Budget(epsilon=budget.epsilon))
-        # A hair's breadth of noise is not worth the delta: the pure guarantee is the better one.
-        return Additive(noise=NoiseLaw(kind="laplace", scale=pure if scale > 0.99 * pure else scale))
-    if name == "gaussian":
-        return Additive(noise=NoiseLaw(kind="gaussian", scale=calibrate_gaussian(unit, budget)))
+    if name == "laplace" or name == "gaussian":
+        return _additive(name, unit, budget)
     if name == "dirichlet":
         return plan_dirichlet(
             layout, unit=unit, budget=budget, form=form, floor=floor, expected_events=expected_events
         ).mechanism
     raise ParameterError(f"mechanism must be one of {', '.join(CHOICES)}; got {name!r}")
+
+
+@lru_cache(maxsize=256)
+def _additive(kind: NoiseKind, unit: Unit, budget: Budget) -> Additive:
+    """The additive mechanism of that noise; a plan asks for the same one several times."""
+    if kind == "gaussian":
+        return Additive(noise=NoiseLaw(kind="gaussian", scale=calibrate_gaussian(unit, budget)))
+    scale = calibrate_laplace(unit, budget)
+    pure = calibrate_laplace(unit, Budget(epsilon=budget.epsilon))
+    # A hair's breadth of noise is not worth the delta: the pure guarantee is the better one.
+    return Additive(noise=NoiseLaw(kind="laplace", scale=pure if scale > 0.99 * pure else scale))
 
 
 def choose(
@@ -124,7 +144,7 @@ def choose(
         )
         return Choice(mechanism=made, reason=f"{made.name} was asked for.")
     events = expected_events_guess(layout, expected_events)
-    found = candidates(layout, unit=unit, budget=budget, expected_events=expected_events)
+    found = candidates(layout, unit=unit, budget=budget, expected_events=expected_events, quick=True)
     if not found:
         raise UnitError(f"no mechanism has a guarantee for the unit {unit.name!r} and {budget}")
     noises = {name: made.noise.std for name, made in found.items() if isinstance(made, Additive)}
@@ -134,7 +154,8 @@ def choose(
             del found[name]
     if len(found) == 1:
         name, made = next(iter(found.items()))
-        return Choice(mechanism=made, reason=f"{made.name} is the only mechanism for this unit and budget.")
+        reason = f"{made.name} was chosen because it needs the least noise for this unit and budget."
+        return Choice(mechanism=made, reason=reason)
     stand_in = reference(layout, events, limit=_LIMIT)
     errors = {name: predicted_errors(made, stand_in, draws=_DRAWS).row for name, made in found.items()}
     best = min(errors, key=lambda name: errors[name])

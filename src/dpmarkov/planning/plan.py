@@ -110,9 +110,14 @@ class Plan:
                 line += f"{'beyond the curve' if wanted is None else f'{wanted:.3g}':>18}"
             lines.append(line)
         lines += ["", "Predicted row error by epsilon:"]
-        lines.append(f"{'epsilon':<18}" + "".join(f"{e:>9g}" for e, _ in self.predictions[0].curve))
+        grid = sorted({e for item in self.predictions for e, _ in item.curve})
+        lines.append(f"{'epsilon':<18}" + "".join(f"{e:>9g}" for e in grid))
         for item in self.predictions:
-            lines.append(f"{item.mechanism.name:<18}" + "".join(f"{error:>9.3g}" for _, error in item.curve))
+            known = dict(item.curve)
+            lines.append(
+                f"{item.mechanism.name:<18}"
+                + "".join(f"{known[e]:>9.3g}" if e in known else f"{'-':>9}" for e in grid)
+            )
         lines += [
             "",
             f"auto: {self.reason}",
@@ -191,8 +196,10 @@ def plan(
     curves: dict[str, list[tuple[float, float]]] = {name: [] for name in found}
     for epsilon in grid:
         there = Budget(epsilon=epsilon, delta=budget.delta)
-        for name, made in candidates(
-            layout, unit=unit, budget=there, expected_events=expected_events
+        at_hand = found if epsilon == budget.epsilon else None
+        for name, made in (
+            at_hand
+            or candidates(layout, unit=unit, budget=there, expected_events=expected_events, quick=True)
         ).items():
             if name in curves:
                 curves[name].append((epsilon, predicted_errors(made, stand_in, draws=1).row))
