@@ -311,7 +311,8 @@ def worst_quilt(
     if nodes is None and length > last:
         whole = Quilt(before=None, after=None, card=length, joints=-joints, influence=0.0)
         found.append(min(pick(influence.at(last + 1), _REACH, _REACH), whole, key=rank))
-    for i in range(1, last + 1) if nodes is None else nodes:
+    # From the middle outwards: what serves there mostly serves towards the ends, too.
+    for i in sorted(range(1, last + 1) if nodes is None else nodes, key=lambda i: abs(2 * i - length - 1)):
         node = influence.at(i)
         served = (_at(quilt, node, i - 1, length - i, joints) for quilt in reversed(found))
         worst = max(map(rank, found), default=None)
