@@ -54,7 +54,7 @@ def stirling_remainder(x: Floats) -> Floats:
     return np.asarray(np.where(x > 10.0, series, direct), dtype=np.float64)
 
 
-def _growth(alpha: Floats, weight: Floats) -> Floats:
+def log_gamma_growth(alpha: Floats, weight: Floats) -> Floats:
     """[ln Gamma(alpha + w) - ln Gamma(alpha)] / w - ln(alpha + w), accurate for every size of alpha and w."""
     # Shift a small alpha up by whole steps, so that Stirling's remainder is tiny and its difference exact.
     steps = np.where(alpha < 15.0, np.ceil(15.0 - alpha), 0.0)
@@ -145,7 +145,7 @@ def _beta(alpha: Floats, weight: Floats, epsilon: Floats) -> Floats:
 def _gamma_add(alpha: Floats, weight: Floats, epsilon: Floats) -> Floats:
     """Theorem B, P = G_{alpha + w} against Q = G_alpha, for epsilon >= 0; y the logarithm."""
     shape = alpha + weight
-    start = epsilon / weight + _growth(alpha, weight)
+    start = epsilon / weight + log_gamma_growth(alpha, weight)
     constant = 0.5 * np.log(shape) - _HALF_LOG_TWO_PI - stirling_remainder(shape)
 
     def log_density(t: Floats) -> Floats:
@@ -163,7 +163,7 @@ def _gamma_add(alpha: Floats, weight: Floats, epsilon: Floats) -> Floats:
 
 def _gamma_remove(alpha: Floats, weight: Floats, epsilon: Floats) -> Floats:
     """Theorem B, P = G_alpha against Q = G_{alpha + w}, for epsilon >= 0; y the logarithm, leftwards."""
-    start = _growth(alpha, weight) + log1p(weight / alpha) - epsilon / weight
+    start = log_gamma_growth(alpha, weight) + log1p(weight / alpha) - epsilon / weight
     constant = 0.5 * np.log(alpha) - _HALF_LOG_TWO_PI - stirling_remainder(alpha)
 
     def log_density(t: Floats) -> Floats:
