@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed-run
 DEV_STAMP := $(VENV)/.installed-dev
 
-.PHONY: demo test lint papers clean lock
+.PHONY: demo test lint docs papers accuracy clean lock
 
 demo: $(RUN_STAMP)
 	$(BIN)/dpmarkov demo
@@ -30,6 +30,15 @@ $(DEV_STAMP): $(RUN_STAMP)
 # Tables and figures of the four papers: benchmarks/out/papers.html.
 papers: $(RUN_STAMP)
 	$(BIN)/python -m benchmarks.papers
+
+# Every mechanism and peer on every data set: benchmarks/out/accuracy.html.
+accuracy: $(DEV_STAMP)
+	$(BIN)/python -m benchmarks.accuracy
+
+# The site in site/, from docs/ and the docstrings; strict: a broken link or name fails.
+docs: $(DEV_STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Names no host: the versions alone, for every platform.
 lock:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmarkov.errors import ParameterError
+from dpmarkov.privacy.unit import Unit
 
 __all__ = ["LARGE_EPSILON", "Odds", "OddsTable", "odds"]
 
@@ -71,18 +72,21 @@ class OddsTable:
         One entry for each prior.
     warning
         A sentence for an epsilon above 5, else an empty string.
+    question
+        What the attacker wonders.
     """
 
     rows: tuple[Odds, ...]
     warning: str
+    question: str
 
     @property
     def in_words(self) -> str:
         """The even prior in one sentence."""
         even = min(self.rows, key=lambda row: abs(row.prior - 0.5))
         return (
-            f"Somebody who has no idea ({_percent(even.prior)} sure) whether one unit is in the data guesses "
-            f"right at most {_percent(even.guess_after)} of the time with the release, against "
+            f"Somebody who is {_percent(even.prior)} sure {self.question} guesses right at most "
+            f"{_percent(even.guess_after)} of the time with the release, against "
             f"{_percent(even.guess_before)} without it."
         )
 
@@ -107,10 +111,16 @@ class OddsTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a script."""
-        return {"rows": [asdict(row) for row in self.rows], "warning": self.warning}
+        return {
+            "question": self.question,
+            "rows": [asdict(row) for row in self.rows],
+            "warning": self.warning,
+        }
 
 
-def odds(curve: Curve, *, epsilon: float, priors: Sequence[float] = PRIORS) -> OddsTable:
+def odds(
+    curve: Curve, *, epsilon: float, priors: Sequence[float] = PRIORS, unit: Unit | None = None
+) -> OddsTable:
     """The odds table of a guarantee.
 
     Parameters
@@ -121,6 +131,8 @@ def odds(curve: Curve, *, epsilon: float, priors: Sequence[float] = PRIORS) -> O
         The epsilon that is claimed, for the range of the curve and the warning.
     priors
         Beliefs beforehand, each between 0 and 1.
+    unit
+        The unit that is protected, for the words.
 
     Examples
     --------
@@ -148,7 +160,15 @@ def odds(curve: Curve, *, epsilon: float, priors: Sequence[float] = PRIORS) -> O
             f"conclusion {math.exp(min(epsilon, 700.0)):,.0f}-fold; values up to 1 are strong, up to "
             f"{LARGE_EPSILON:g} common"
         )
-    return OddsTable(rows=rows, warning=warning)
+    return OddsTable(rows=rows, warning=warning, question=_question(unit))
+
+
+def _question(unit: Unit | None) -> str:
+    if unit is None:
+        return "whether one unit is in the data"
+    if unit.to_dict().get("relation") == "add_remove" or unit.name == "visit":
+        return f"whether one {unit.name} is in the data"
+    return f"which of two possibilities is true of one {unit.name}"
 
 
 def _best_guess(curve: Curve, prior: float) -> float:

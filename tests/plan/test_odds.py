@@ -9,6 +9,7 @@ from dpmarkov.errors import ParameterError
 from dpmarkov.odds import LARGE_EPSILON, odds
 from dpmarkov.privacy.pairs import ApproximatePair, BetaPair, GammaPair, PurePair
 from dpmarkov.privacy.profile import Profile
+from dpmarkov.privacy.unit import Event
 
 
 def test_pure_privacy_by_hand():
@@ -75,6 +76,9 @@ def test_warning_above_five_and_none_below():
 def test_text_and_bad_priors():
     table = odds(Profile(((PurePair(epsilon=1.0),),)), epsilon=1.0)
     assert "73.11%" in table.in_words
+    assert "whether one unit is in the data" in table.in_words
+    moved = odds(Profile(((PurePair(epsilon=1.0),),)), epsilon=1.0, unit=Event(relation="replace"))
+    assert "which of two possibilities is true of one event" in moved.in_words
     assert table.to_dict()["rows"][2]["prior"] == 0.5
     with pytest.raises(ParameterError, match="strictly between"):
         odds(Profile(((PurePair(epsilon=1.0),),)), epsilon=1.0, priors=(0.0,))

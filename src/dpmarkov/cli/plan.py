@@ -76,7 +76,7 @@ def plan(
     made = dpm.plan(
         layout, unit=protected, budget=budget, expected_events=events, like=earlier, accuracy=accuracy
     )
-    table = odds(made.profile, epsilon=epsilon)
+    table = odds(made.profile, epsilon=epsilon, unit=protected)
     if as_json:
         click.echo(json.dumps({**made.to_dict(), "odds": table.to_dict()}, indent=1))
         return

@@ -158,7 +158,7 @@ def normalize_rows(values: Flat, cells: Support) -> Flat:
     largest entry.
     """
     starts, sizes = cells.indptr[:-1], cells.row_sizes
-    shares = values / np.repeat(np.add.reduceat(values, starts), sizes)
+    shares: Flat = values / np.repeat(np.add.reduceat(values, starts), sizes)
     shares = np.maximum(shares, MIN_PROBABILITY)
     shares /= np.repeat(np.add.reduceat(shares, starts), sizes)
     np.maximum(shares, MIN_PROBABILITY, out=shares)

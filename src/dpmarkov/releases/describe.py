@@ -5,6 +5,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from dpmarkov.errors import ChainError, EngineError
+from dpmarkov.odds import odds
 from dpmarkov.releases.release import Release, seed_warning
 
 if TYPE_CHECKING:
@@ -45,7 +46,20 @@ def citation(release: Release) -> str:
 
 def describe(release: Release) -> str:
     """The guarantee, the size, where the chain settles, and whether it can."""
-    guarantee = release.guarantee.describe()
+    meaning = odds(
+        release.guarantee.evidence.profile, epsilon=release.guarantee.epsilon, unit=release.guarantee.unit
+    )
+    guarantee = "\n".join(
+        [
+            release.guarantee.describe(),
+            textwrap.fill(
+                f"{meaning.in_words} {meaning.warning}".rstrip(),
+                100,
+                initial_indent=f"{'In odds':<15}",
+                subsequent_indent=" " * 15,
+            ),
+        ]
+    )
     settings = ", ".join(
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in release.mechanism.items()
