@@ -55,6 +55,8 @@ def privatize(data: str, **options: Any) -> None:
     DATA is a CSV or Parquet file with one cell a line: columns from, to, probability (a matrix), to,
     probability (a vector) or vector, to, probability (an average). Cells that are not listed are zero.
     """
+    import numpy as np
+
     import dpmarkov as dpm
     from dpmarkov.events.supports import read_support
     from dpmarkov.queries.tables import read_probabilities
@@ -105,4 +107,10 @@ def privatize(data: str, **options: Any) -> None:
         click.echo(json.dumps({"out": str(folder), **summary(made)}, indent=1))
         return
     click.echo(made.headline())
+    mixing = np.max(made.mechanism["mixing"])
+    if mixing > 0:
+        click.echo(
+            f"Bias: rows lean towards a public vector (uniform by default) by up to {mixing:.2g}; see "
+            "`mixing` in release.json."
+        )
     click.echo(f"Saved to {folder}. See it whole: dpmarkov show {folder}")
