@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpmarkov.chain import MarkovChain as MarkovChain
     from dpmarkov.counts import TransitionCounts as TransitionCounts
+    from dpmarkov.discovery import bounds as bounds
+    from dpmarkov.discovery import discover_states as discover_states
     from dpmarkov.errors import DpmarkovError as DpmarkovError
     from dpmarkov.events import check as check
     from dpmarkov.events import count as count
     from dpmarkov.layout import Layout as Layout
     from dpmarkov.planning import plan as plan
     from dpmarkov.privacy.budget import Budget as Budget
+    from dpmarkov.privacy.charge import Charge as Charge
     from dpmarkov.privacy.guarantee import Guarantee as Guarantee
     from dpmarkov.privacy.unit import Destination as Destination
     from dpmarkov.privacy.unit import Entry as Entry
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 
 _PUBLIC = {
     "Budget": "dpmarkov.privacy.budget",
+    "Charge": "dpmarkov.privacy.charge",
     "Destination": "dpmarkov.privacy.unit",
     "DpmarkovError": "dpmarkov.errors",
     "Entry": "dpmarkov.privacy.unit",
@@ -52,9 +56,11 @@ _PUBLIC = {
     "Support": "dpmarkov.support",
     "TimePoint": "dpmarkov.privacy.unit",
     "TransitionCounts": "dpmarkov.counts",
+    "bounds": "dpmarkov.discovery",
     "check": "dpmarkov.events",
     "compare": "dpmarkov.utility.compare",
     "count": "dpmarkov.events",
+    "discover_states": "dpmarkov.discovery",
     "figures": "dpmarkov.report",
     "load": "dpmarkov.releases",
     "paper_claim": "dpmarkov.queries",

@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("dpmarkov.cli.export:export", "Write a release for model checkers, graphs, spreadsheets."),
     "report": ("dpmarkov.cli.report:report", "Write a release as a page that anybody can read."),
     "check": ("dpmarkov.cli.check:check", "Look at the data before a release (exact, sensitive)."),
+    "bounds": ("dpmarkov.cli.bounds:bounds", "Find privately how many events of a user to keep."),
     "theta": ("dpmarkov.cli.theta:theta", "Choose a class of chains, for the unit timepoint."),
     "demo": (
         "dpmarkov.cli.demo:demo",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpmarkov.cli.options import parse_unit
+from dpmarkov.cli.spending import discover, take_bounds
 from dpmarkov.cli.table import check_table, count_arguments, table_options
 from dpmarkov.cli.timepoint import plan_or_release, refuse_timepoint_options, timepoint_options
 from dpmarkov.errors import ParameterError
@@ -40,6 +41,13 @@ if TYPE_CHECKING:
     "--floor", type=float, help="Least Dirichlet parameter of a cell (form floor); chosen by default."
 )
 @click.option("--prior", type=float, help="Prior of a cell (form prior); chosen by default.")
+@click.option(
+    "--bounds", metavar="FILE", help="The charge file of `dpmarkov bounds`: its bound and its price."
+)
+@click.option(
+    "--discover-states", type=float, metavar="SHARE", help="Find the states with this share of the budget."
+)
+@click.option("--other", default="other", show_default=True, help="The state for what was not discovered.")
 @click.option("--expected-events", type=float, help="A public guess of the number of events, to choose by.")
 @click.option("--out", metavar="DIRECTORY", help="Where the release goes: release.json, transitions.parquet.")
 @click.option("--overwrite", is_flag=True, help="Replace a release that is in the directory.")
@@ -62,6 +70,9 @@ def release(
     dry_run: bool,
     as_json: bool,
     seed: int | None,
+    bounds: str | None,
+    discover_states: float | None,
+    other: str,
     **table: Any,
 ) -> None:
     """Make a private Markov chain from the table DATA.
@@ -71,22 +82,29 @@ def release(
     """
     if epsilon is None:
         raise ParameterError("--epsilon is missing: how much privacy may be spent? 1 is a common choice")
+    if unit != "timepoint":
+        refuse_timepoint_options(table)
+        check_table(table, discover=discover_states is not None)
     if out is None and not dry_run:
         raise ParameterError("--out is missing: the directory that the release goes to")
     if unit == "timepoint":
         given = dict(click.get_current_context().params)
         plan_or_release(given.pop("data"), given)
         return
-    refuse_timepoint_options(table)
-    check_table(table)
     form, floor = _form_and_floor(form, floor, prior)
 
     import dpmarkov as dpm
     from dpmarkov.releases import check_output
     from dpmarkov.releases.describe import summary
 
-    protected = parse_unit(unit, relation, table)
     budget = dpm.Budget(epsilon=epsilon, delta=delta)
+    charges = take_bounds(bounds, table)
+    protected = parse_unit(unit, relation, table)
+    if discover_states is not None:
+        if dry_run:
+            raise ParameterError("--dry-run reads nothing, so it cannot discover states; declare them")
+        check_output(str(out), overwrite=overwrite)
+        charges.append(discover(data, table, protected, budget, discover_states, other, seed))
     layout, arguments = count_arguments(data, table)
     choice = {"mechanism": mechanism, "form": form, "floor": floor, "expected_events": expected_events}
     if dry_run:
@@ -95,7 +113,14 @@ def release(
     if out is not None:
         check_output(out, overwrite=overwrite)
     counts = dpm.count(data, **arguments, seed=seed, progress=True)
-    made = dpm.release(counts, unit=protected, budget=budget, seed=seed, **choice)  # type: ignore[arg-type]
+    made = dpm.release(
+        counts,
+        unit=protected,
+        budget=budget,
+        charges=charges,
+        seed=seed,
+        **choice,  # type: ignore[arg-type]
+    )
     folder = made.save(str(out), overwrite=overwrite)
     if as_json:
         click.echo(json.dumps({"out": str(folder), **summary(made)}, indent=1))

@@ -71,9 +71,13 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def check_table(options: dict[str, Any]) -> None:
+def check_table(options: dict[str, Any], *, discover: bool = False) -> None:
     """Refuse a command that does not say which states and which columns there are."""
-    if options["states"] is None:
+    if discover and options["states"] is not None:
+        raise ParameterError(
+            "states are either declared (--states) or discovered (--discover-states); not both"
+        )
+    if options["states"] is None and not discover:
         raise ParameterError(
             "--states is missing: states are declared, public knowledge, never read off the sensitive "
             "table. Give a file and its column (zones.csv:LocationID), a list (A,B,C) or a range (1..69)"
@@ -91,7 +95,8 @@ def count_arguments(data: str, options: dict[str, Any]) -> "tuple[Layout, dict[s
     from dpmarkov.events import make_layout
 
     check_table(options)
-    space = parse_states(options["states"], data)
+    given = options["states"]
+    space = parse_states(given, data) if isinstance(given, str) else given
     from_states, groups = options["from_states"], options["groups"]
 
     def typed(state: str | None) -> str | int | None:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import duckdb
-import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from dpmarkov.errors import EngineError
@@ -100,8 +100,8 @@ class DuckEngine(Engine):
         """Give the SQL text a small public table under `name`."""
         self._connection.register(name, pa.table({key: pa.array(values) for key, values in columns.items()}))
 
-    def integers(self, query: Query, *, progress: bool = False) -> list[Integers]:
-        """Run a query; the columns of its answer, which are all integers."""
+    def fetch(self, query: Query, *, progress: bool = False) -> list[npt.NDArray[Any]]:
+        """Run a query; the columns of its answer."""
         steps = ", ".join(f"{name} AS ({text})" for name, text in query.steps.items())
         sql = f"WITH {steps} {query.select}" if steps else query.select
         answer: list[dict[str, Any]] = []
@@ -127,7 +127,7 @@ class DuckEngine(Engine):
             raise
         if failure:
             raise _translated(failure[0], self._where) from None
-        return [np.ma.filled(column, -1).astype(np.int64) for column in answer[0].values()]
+        return list(answer[0].values())
 
     def close(self) -> None:
         """Let go of the connection and of temporary files."""

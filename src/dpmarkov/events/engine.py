@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -49,8 +49,13 @@ class Engine(ABC):
         """Give the SQL text a small public table (states, groups, cells) under `name`."""
 
     @abstractmethod
+    def fetch(self, query: Query, *, progress: bool = False) -> list[npt.NDArray[Any]]:
+        """Run a query; the columns of its answer."""
+
     def integers(self, query: Query, *, progress: bool = False) -> list[Integers]:
-        """Run a query; the columns of its answer, which are all integers."""
+        """Run a query whose answer is made of integers."""
+        columns = self.fetch(query, progress=progress)
+        return [np.ma.filled(column, -1).astype(np.int64) for column in columns]
 
     @abstractmethod
     def close(self) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dpmarkov.errors import EngineError, StateSpaceError, TableError
 from dpmarkov.events.dialect import Dialect, Kind
@@ -103,8 +104,8 @@ class PostgresEngine(Engine):
         fields = ", ".join(columns)
         self._shared[f"{name}({fields})"] = f"SELECT * FROM unnest({', '.join(arrays)})"
 
-    def integers(self, query: Query, *, progress: bool = False) -> list[Integers]:
-        """Run a query; the columns of its answer, which are all integers."""
+    def fetch(self, query: Query, *, progress: bool = False) -> list[npt.NDArray[Any]]:
+        """Run a query; the columns of its answer."""
         import psycopg
 
         steps = [f"{name} AS ({text})" for name, text in self._shared.items()]
@@ -125,7 +126,7 @@ class PostgresEngine(Engine):
             ) from None
         if not rows:
             return [np.zeros(0, dtype=np.int64) for _ in names]
-        return [np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)]
+        return [np.array(column) for column in zip(*rows, strict=True)]
 
     def close(self) -> None:
         """Let go of the connection."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dpmarkov.errors import EngineError, TableError
 from dpmarkov.events.dialect import Dialect, Kind
@@ -104,8 +105,8 @@ class SparkEngine(Engine):
         schema = ", ".join(f"{column} {kind}" for column, kind in zip(columns, kinds, strict=True))
         self._view(name, self._session.createDataFrame(list(zip(*lists, strict=True)), schema))
 
-    def integers(self, query: Query, *, progress: bool = False) -> list[Integers]:
-        """Run a query; the columns of its answer, which are all integers.
+    def fetch(self, query: Query, *, progress: bool = False) -> list[npt.NDArray[Any]]:
+        """Run a query; the columns of its answer.
 
         The events are kept once they were read, so that a table that changes meanwhile is read but once.
         """
@@ -128,7 +129,7 @@ class SparkEngine(Engine):
             ) from None
         if not rows:
             return [np.zeros(0, dtype=np.int64) for _ in frame.columns]
-        return [np.array(column, dtype=np.int64) for column in zip(*rows, strict=True)]
+        return [np.array(column) for column in zip(*rows, strict=True)]
 
     def _keep(self, frame: Any) -> None:
         if self._kept is not None:

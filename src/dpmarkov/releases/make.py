@@ -1,5 +1,8 @@
 """Make a release: calibrate, certify, draw."""
 
+import math
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 
@@ -11,6 +14,7 @@ from dpmarkov.mechanisms.base import Mechanism
 from dpmarkov.mechanisms.dirichlet import Form
 from dpmarkov.planning import choose
 from dpmarkov.privacy.budget import Budget
+from dpmarkov.privacy.charge import Charge, remaining
 from dpmarkov.privacy.guarantee import Evidence, Guarantee
 from dpmarkov.privacy.unit import Unit
 from dpmarkov.releases.release import Release, seed_warning
@@ -27,6 +31,7 @@ def release(
     form: Form | None = None,
     floor: float | None = None,
     expected_events: float | None = None,
+    charges: Sequence[Charge] = (),
     seed: int | None = None,
 ) -> Release:
     """Release counts as a private stochastic matrix.
@@ -46,6 +51,9 @@ def release(
         The Dirichlet form and its least parameter; giving one asks for the Dirichlet mechanism.
     expected_events
         A public guess of the number of events, for that prediction alone. Rounded to one significant digit.
+    charges
+        What was spent on the same data before, to learn bounds or states: it comes out of the budget, and the
+        guarantee covers it too.
     seed
         For simulations only: the release is stamped *not private*.
 
@@ -63,12 +71,15 @@ def release(
         raise ParameterError(f"unit must be a unit such as dpmarkov.Event(); got {unit!r}")
     if not isinstance(budget, Budget):
         raise ParameterError(f"budget must be a dpmarkov.Budget(epsilon=..., delta=...); got {budget!r}")
+    for charge in charges:
+        charge.check(unit)
+    rest = remaining(budget, charges)
     reason = None
     if isinstance(mechanism, str):
         choice = choose(
             counts.layout,
             unit=unit,
-            budget=budget,
+            budget=rest,
             mechanism=mechanism,
             form=form,
             floor=floor,
@@ -81,7 +92,8 @@ def release(
         )
     counts.contributions.check(unit)
     entropy = Entropy.choose(seed)
-    guarantee = guarantee_for(mechanism, unit=unit, budget=budget, layout=counts.layout, seed=seed)
+    guarantee = guarantee_for(mechanism, unit=unit, budget=rest, layout=counts.layout, seed=seed)
+    guarantee = covering(guarantee, budget, charges)
     draw = mechanism.draw(counts, entropy)
     return Release(
         layout=counts.layout,
@@ -93,6 +105,36 @@ def release(
         seed=seed,
         noisy_counts=draw.noisy_counts,
         counting=counts.contributions.to_dict(),
+    )
+
+
+def covering(guarantee: Guarantee, budget: Budget, charges: Sequence[Charge]) -> Guarantee:
+    """The guarantee of a release and of the private looks before it, taken together.
+
+    Prices add up at most (basic composition); the curve is that of the composed pairs.
+    """
+    if not charges:
+        return guarantee
+    evidence = guarantee.evidence
+    profile = evidence.profile
+    delta = guarantee.delta
+    for charge in charges:
+        profile = profile.compose(charge.profile)
+        delta = math.nextafter(delta + charge.delta, math.inf) if charge.delta else delta
+    spent = "; ".join(charge.in_words() for charge in charges)
+    private = all(charge.result.get("private", True) for charge in charges)
+    warning = () if private else ("SEEDED: NOT PRIVATE. A charge was drawn from a seed",)
+    return replace(
+        guarantee,
+        epsilon=budget.epsilon,
+        delta=delta,
+        assumptions=(*warning, *guarantee.assumptions),
+        evidence=Evidence(
+            theorem=f"{evidence.theorem}, composed with what was spent before ({spent})",
+            kind="theorem",
+            profile=profile,
+            parameters=evidence.parameters,
+        ),
     )
 
 

@@ -1,0 +1,210 @@
+"""Private looks before counting: sensitivities, the selection rule, and the price in the guarantee."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpmarkov as dpm
+from dpmarkov.discovery import histogram
+from dpmarkov.discovery.selection import ONE, keep, keep_probabilities, share_of_budget
+from dpmarkov.discovery.states import _query, _touched
+from dpmarkov.errors import ParameterError, StateSpaceError, UnitError
+from dpmarkov.events.opening import open_table
+
+
+def log(seed: int = 0, users: int = 40) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    size = rng.geometric(0.2, users)
+    return pd.DataFrame(
+        {
+            "u": np.repeat(np.arange(users), size),
+            "t": np.arange(size.sum()),
+            "s": rng.choice(list("aaabbcdefgh"), size.sum()),
+        }
+    )
+
+
+SEQUENCE = {"user": "u", "time": "t", "state": "s", "states": list("abcdefgh")}
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.01, 1e-9), (0.3, 1e-6), (1.0, 1e-5), (3.0, 0.01)])
+def test_the_selection_rule_is_private_and_cannot_keep_more(epsilon, delta):
+    biases = keep_probabilities(epsilon, delta)
+    p = np.array(biases, dtype=float) / ONE
+    assert p[0] == 0
+    assert p[-1] == 1
+    assert np.all(np.diff(p) >= 0)
+    for low, high in pairwise(p):
+        assert high <= math.exp(epsilon) * low + delta + 1e-13
+        assert 1 - low <= math.exp(epsilon) * (1 - high) + delta + 1e-13
+    # The best rule: one inequality is tight at every step (to the rounding of 2^-50).
+    for low, high in pairwise(p):
+        best = min(math.exp(epsilon) * low + delta, 1 - math.exp(-epsilon) * (1 - low - delta), 1)
+        assert high == pytest.approx(best, rel=1e-9)
+    assert 1 / epsilon * math.log(1 / delta) < len(biases) + 1 / epsilon + 50
+
+
+def test_coins_fall_as_they_should():
+    """20,000 coins at each of five counts; six standard errors: a false alarm below 1e-7."""
+    biases = keep_probabilities(0.5, 1e-3)
+    rng = np.random.default_rng(1)
+    for n in (1, 5, 10, 12, len(biases) + 5):
+        p = min(biases[n], ONE) / ONE if n < len(biases) else 1.0
+        share = np.mean(keep([n] * 20_000, biases, rng))
+        assert abs(share - p) <= 6 * math.sqrt(p * (1 - p) / 20_000) + 1e-9
+        if n == 10:
+            assert abs(share - min(1, 1.2 * p)) > 6 * math.sqrt(p * (1 - p) / 20_000)
+
+
+def test_the_share_of_several_values_composes():
+    for values in (1, 2, 20):
+        epsilon, _, profile = share_of_budget(1.0, 1e-6, values)
+        assert epsilon >= 1.0 / values * 0.999
+        assert profile.certified_delta(1.0) <= 1e-6
+
+
+def counts_of_states(table, unit, columns, user=None):
+    with open_table(table, list(dict.fromkeys([*columns, *([user] if user else [])]))) as engine:
+        keys, counts = engine.fetch(_query(engine, columns, user, unit, False, b"k" * 32))
+    return dict(zip(keys.tolist(), counts.astype(int).tolist(), strict=True))
+
+
+def distance(a: dict, b: dict) -> tuple[int, int]:
+    """The largest change of a state's number, and how many states change."""
+    changes = [abs(a.get(s, 0) - b.get(s, 0)) for s in a.keys() | b.keys()]
+    return max(changes), sum(change > 0 for change in changes)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_one_user_changes_the_number_of_m_states_by_one(m):
+    table, unit = log(1, users=12), dpm.User(max_events=m)
+    before = counts_of_states(table, unit, ["s"], "u")
+    assert _touched(unit, ["s"], "u", "s") == m
+    for user in table["u"].unique():
+        after = counts_of_states(table[table["u"] != user], unit, ["s"], "u")
+        largest, states = distance(before, after)
+        assert largest <= 1
+        assert states <= m
+
+
+def test_one_event_changes_the_number_of_two_states_by_one():
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame({"a": rng.choice(["x", "y", "z", None], 30), "b": rng.choice(["x", "y", None], 30)})
+    before = counts_of_states(table, dpm.Event(), ["a", "b"])
+    for row in table.index:
+        largest, states = distance(before, counts_of_states(table.drop(row), dpm.Event(), ["a", "b"]))
+        assert largest <= 1
+        assert states <= _touched(dpm.Event(), ["a", "b"], None, None) == 2
+        for b in ("x", "y"):
+            moved = table.copy()
+            moved.loc[row, "b"] = b
+            largest, states = distance(before, counts_of_states(moved, dpm.Destination(), ["a", "b"]))
+            assert largest <= 1
+            assert states <= 2
+
+
+def test_common_states_are_found_and_rare_ones_are_not():
+    table = pd.DataFrame({"u": range(3000), "s": ["a", "b", "c"] * 999 + ["rare", "rarer", "rarest"]})
+    found = dpm.discover_states(
+        table, unit=dpm.User(max_events=1), budget=dpm.Budget(epsilon=1, delta=1e-6), user="u", state="s"
+    )
+    assert found.states.states == ("a", "b", "c", "other")
+    assert found.unknown == "state:other"
+    whole = dpm.discover_states(
+        table.assign(s=[1, 2, 3] * 1000),
+        unit=dpm.Event(),
+        budget=dpm.Budget(epsilon=1, delta=1e-6),
+        column="s",
+        other=-1,
+    )
+    assert whole.states.states == (1, 2, 3, -1)
+
+
+def test_bad_discoveries():
+    budget = dpm.Budget(epsilon=1, delta=1e-6)
+    table = pd.DataFrame({"u": [1], "s": ["a"]})
+    with pytest.raises(ParameterError, match="delta > 0"):
+        dpm.discover_states(table, unit=dpm.Event(), budget=dpm.Budget(epsilon=1), column="s")
+    with pytest.raises(StateSpaceError, match="no state was common enough"):
+        dpm.discover_states(table, unit=dpm.Event(), budget=budget, column="s")
+    with pytest.raises(UnitError, match="does not fit"):
+        dpm.discover_states(table, unit=dpm.Event(), budget=budget, state="s", user="u")
+
+
+def test_one_user_changes_one_bin_by_one(monkeypatch):
+    """The exact histogram, with the noise taken out: its L1 distance is what the noise is scaled to."""
+    monkeypatch.setattr(histogram, "draw_noise", lambda law, size, entropy: np.zeros(size, dtype=int))
+    table = log(3, users=10)
+    before = np.array(dpm.bounds(table, epsilon=1, **SEQUENCE).users)
+    assert before.sum() == table["u"].nunique()
+    for user in table["u"].unique():
+        after = np.array(dpm.bounds(table[table["u"] != user], epsilon=1, **SEQUENCE).users)
+        assert np.abs(before - after).sum() == 1
+        replaced = table.copy()
+        replaced.loc[replaced["u"] == user, "s"] = "?"
+        assert np.abs(before - np.array(dpm.bounds(replaced, epsilon=1, **SEQUENCE).users)).sum() <= 2
+
+
+def test_the_noise_has_the_scale_that_the_price_asks_for():
+    """32 bins over 60 looks: the variance within 25 % of 2/eps^2 (5 standard errors); twice the scale not."""
+    table = log(4, users=5)
+    for relation, sensitivity in (("add_remove", 1), ("replace", 2)):
+        looks = [
+            dpm.bounds(table, epsilon=0.1, relation=relation, seed=s, **SEQUENCE).users for s in range(60)
+        ]
+        spread = np.var(np.array(looks), axis=0).mean()
+        expected = 2 * (sensitivity / 0.1) ** 2
+        assert abs(spread / expected - 1) < 0.25
+        assert abs(spread / (4 * expected) - 1) > 0.25
+
+
+def test_the_release_pays_for_what_was_found(tmp_path):
+    table = log(5, users=4000)
+    report = dpm.bounds(table, epsilon=0.2, quantile=0.9, **SEQUENCE)
+    assert "Spent: private histogram" in report.describe()
+    exact = table.groupby("u").size().quantile(0.9)
+    assert exact / 2 <= report.max_events <= exact * 2.5
+    charge = dpm.Charge.load(report.charge.save(tmp_path / "bounds.json"))
+    assert charge.to_dict() == report.charge.to_dict()
+    unit = dpm.User(max_events=report.max_events)
+    counts = dpm.count(table, max_events=report.max_events, **SEQUENCE)
+    budget = dpm.Budget(epsilon=1, delta=1e-6)
+    made = dpm.release(counts, unit=unit, budget=budget, charges=[charge], mechanism="laplace")
+    assert made.guarantee.epsilon == 1
+    assert made.guarantee.delta <= 1e-6
+    assert "private histogram of events per user" in made.guarantee.describe()
+    alone = dpm.release(counts, unit=unit, budget=budget, mechanism="laplace")
+    assert made.mechanism["scale"] > alone.mechanism["scale"] / 0.81
+    with pytest.raises(ParameterError, match="does not cover"):
+        dpm.release(counts, unit=unit, budget=dpm.Budget(epsilon=0.1, delta=1e-6), charges=[charge])
+    other = dpm.User(max_events=report.max_events, relation="replace")
+    with pytest.raises(UnitError, match="same unit and relation"):
+        dpm.release(counts, unit=other, budget=budget, charges=[charge])
+
+
+def test_command_line(tmp_path):
+    from click.testing import CliRunner
+
+    from dpmarkov.cli import cli
+
+    run = CliRunner().invoke
+    log(6, users=2000).to_csv(tmp_path / "log.csv", index=False)
+    data = [str(tmp_path / "log.csv"), "--user", "u", "--time", "t", "--state", "s"]
+    charge, out = str(tmp_path / "bounds.json"), str(tmp_path / "release")
+    found = run(cli, ["bounds", *data, "--states", "a,b,c", "--epsilon", ".1", "--out", charge])
+    assert found.exit_code == 0, found.output
+    options = ["--epsilon", "2", "--delta", "1e-5", "--mechanism", "laplace", "--out", out]
+    options += ["--unit", "user", "--bounds", charge, "--discover-states", ".2"]
+    made = run(cli, ["release", *data, *options])
+    assert made.exit_code == 0, f"{made.output} {made.exception}"
+    release = dpm.load(out)
+    assert set(release.layout.target.states) >= {"a", "other"}
+    assert release.guarantee.unit.max_events == dpm.Charge.load(charge).result["max_events"]
+    text = release.describe()
+    assert "private discovery of states" in text
+    assert "private histogram" in text
+    again = run(cli, ["bounds", *data, "--states", "a,b,c", "--epsilon", ".1", "--out", charge])
+    assert isinstance(again.exception, ParameterError)
