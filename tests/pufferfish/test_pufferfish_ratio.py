@@ -206,6 +206,19 @@ def test_the_papers_uncorrected_algorithm_2_is_caught() -> None:
     assert realised_epsilon(model, 7, lambda s: s.sum(axis=1), ours, [5]) <= epsilon * (1 + EXACT)
 
 
+def test_the_uncorrected_algorithm_2_is_caught_with_every_point_a_secret() -> None:
+    """A chain that forgets at each of four steps and hardly moves at the last two: points 5, 6, 7 are alike."""
+    forgetful, still = [[0.5, 0.5], [0.5, 0.5]], [[0.999, 0.001], [0.001, 0.999]]
+    model = Model([forgetful] * 4 + [still] * 2, [0.5, 0.5])
+    theta = FiniteChains(states=states(2), models=(model,))
+    epsilon = 12.0
+    printed = max(printed_algorithm_2(i, 7, epsilon, theta) for i in range(1, 8))
+    ours = plan_noise(theta, 7, epsilon=epsilon, statistic=SCALAR).scale
+    assert printed < 0.8 * ours
+    assert realised_epsilon(model, 7, lambda s: s.sum(axis=1), printed) > 1.2 * epsilon
+    assert realised_epsilon(model, 7, lambda s: s.sum(axis=1), ours) <= epsilon * (1 + EXACT)
+
+
 def test_a_block_of_points_moves_transition_counts_by_two_for_each_link() -> None:
     """Brute force over all pairs of sequences that differ in a block only: 2 (c + 1), 2 c or 2 (c - 1)."""
     import itertools
