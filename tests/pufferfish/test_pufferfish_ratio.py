@@ -207,7 +207,7 @@ def test_the_papers_uncorrected_algorithm_2_is_caught() -> None:
 
 
 def test_the_uncorrected_algorithm_2_is_caught_with_every_point_a_secret() -> None:
-    """A chain that forgets at each of four steps and hardly moves at the last two: points 5, 6, 7 are alike."""
+    """A chain that forgets at each of four steps and hardly moves at the last two: 5, 6, 7 are alike."""
     forgetful, still = [[0.5, 0.5], [0.5, 0.5]], [[0.999, 0.001], [0.001, 0.999]]
     model = Model([forgetful] * 4 + [still] * 2, [0.5, 0.5])
     theta = FiniteChains(states=states(2), models=(model,))
