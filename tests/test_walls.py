@@ -10,8 +10,10 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "dpmarkov"
 BASE = {"errors", "states", "support", "layout"}
 ALLOWED = {
     "chain": {"errors", "states", "entropy"},
+    "export": {"errors", "states", "support", "layout", "entropy", "releases", "chain"},
     "utility": BASE | {"entropy", "releases", "chain", "privacy", "postprocess", "noise"},
-    "report": BASE | {"entropy", "releases", "chain", "privacy", "utility", "postprocess", "odds", "planning"},
+    "report": BASE
+    | {"entropy", "releases", "chain", "privacy", "utility", "postprocess", "odds", "planning"},
     "postprocess": {"errors", "states", "support", "layout", "noise"},
 }
 FORBIDDEN = {
