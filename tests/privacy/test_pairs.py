@@ -77,7 +77,7 @@ def _parameters(count, seed, largest):
 def test_random_parameters_against_sixty_digits(kind):
     rules = {"beta": log_delta_beta, "add": log_delta_gamma_add, "remove": log_delta_gamma_remove}
     compared = deep = 0
-    for alpha, weight, epsilon in _parameters(260, 7, 2.7):
+    for alpha, weight, epsilon in _parameters(220, 7, 2.7):
         ours = float(rules[kind](alpha, weight, epsilon))
         if ours < -3000:
             continue
@@ -100,18 +100,18 @@ def test_random_parameters_against_sixty_digits(kind):
             assert certified <= exact * (1 + 1e-9)
         compared += 1
         deep += expected < -200
-    assert compared >= 150
+    assert compared >= 120
     assert deep >= 5
 
 
 @pytest.mark.parametrize("kind", ["beta", "remove"])
 def test_large_parameters_against_ball_arithmetic(kind):
-    """Alpha up to 1e6, where mpmath is slow; formulas written out here, at 1,000 bits."""
+    """Alpha up to 1e6, where mpmath is slow; formulas written out here, at 400 bits."""
     compared = 0
     before = ctx.prec
-    ctx.prec = 1000
+    ctx.prec = 400
     try:
-        for alpha, weight, epsilon in _parameters(60, 11, 6):
+        for alpha, weight, epsilon in _parameters(24, 11, 6):
             epsilon = min(epsilon, 8 * weight / math.sqrt(alpha + 1))
             a, w, e = arb(alpha), arb(weight), arb(epsilon)
             if kind == "beta":
@@ -127,7 +127,7 @@ def test_large_parameters_against_ball_arithmetic(kind):
                 compared += alpha > 1e4
     finally:
         ctx.prec = before
-    assert compared >= 10
+    assert compared >= 4
 
 
 def test_rows_and_epsilons_broadcast():
@@ -144,7 +144,9 @@ def test_rows_and_epsilons_broadcast():
 
 def test_one_and_one_is_the_logistic_function():
     epsilon = np.linspace(0, 20, 41)
-    assert np.allclose(np.exp(log_delta_beta(1.0, 1.0, epsilon)), 1 / (1 + np.exp(epsilon)), rtol=1e-12, atol=0)
+    assert np.allclose(
+        np.exp(log_delta_beta(1.0, 1.0, epsilon)), 1 / (1 + np.exp(epsilon)), rtol=1e-12, atol=0
+    )
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)

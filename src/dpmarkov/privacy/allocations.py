@@ -21,7 +21,8 @@ these are joined to one pair (G_{alpha + c w}, G_alpha) again.
 **When one allocation is the worst.** If the fullest one (c, c, ..., rest) attains F everywhere, it dominates
 all others, and its pairs are the exact answer. For alpha >= 1 and no bound c this is always so: merging two
 cells raises N, since floor(m_1 x - alpha) + floor(m_2 x - alpha) + 2 <= floor((m_1 + m_2) x - alpha) + 1 for
-alpha >= 1. For alpha < 1 it is false (alpha = .1, w = 1, m = 2, eps = 1: .9420 concentrated, .9639 spread).
+alpha >= 1. For alpha < 1 it is false (alpha = .1, w = 1, m = 2, eps = 1, a user replaced: .9420 together,
+at least .9639 spread).
 """
 
 import math

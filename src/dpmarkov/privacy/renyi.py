@@ -2,7 +2,8 @@
 
 For P = Beta(alpha + w, alpha) against Q = Beta(alpha, alpha + w)
 
-    (lambda - 1) D_lambda = ln G(alpha + lambda w) + ln G(alpha - (lambda - 1) w) - ln G(alpha + w) - ln G(alpha)
+    (lambda - 1) D_lambda = ln G(alpha + lambda w) + ln G(alpha - (lambda - 1) w)
+                            - ln G(alpha + w) - ln G(alpha)
 
 with G the gamma function: the integral of p^lambda q^(1 - lambda) is again a beta integral. It is finite for
 lambda < 1 + alpha / w and infinite from there on; at lambda = 1 it is the Kullback-Leibler divergence
