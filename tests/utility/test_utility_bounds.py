@@ -28,10 +28,10 @@ def draws(p: np.ndarray, k: np.ndarray, times: int, rng: np.random.Generator) ->
 
 
 def test_the_realised_bound_holds_for_every_release() -> None:
-    """3,000 chains, noise from almost none to almost all: no exception, in either form."""
+    """2,000 chains, noise from almost none to almost all: no exception, in either form."""
     rng = np.random.default_rng(0)
     slack = []
-    for _ in range(3000):
+    for _ in range(2000):
         p = random_chain(rng)
         k = 10 ** rng.uniform(0.5, 5, len(p))
         private = draws(p, k, 1, rng)[0]
@@ -45,7 +45,7 @@ def test_the_realised_bound_holds_for_every_release() -> None:
         assert known <= realised_bound(released, errors) * (1 + 1e-9)
         if tv > 1e-9:
             slack.append(known / tv)
-    assert len(slack) > 2000
+    assert len(slack) > 1300
     assert np.median(slack) < 4
 
 
@@ -59,10 +59,10 @@ def test_the_realised_bound_is_reached() -> None:
 
 
 def test_the_expected_bound_holds_on_random_chains() -> None:
-    """1,000 chains, 100 draws each, unbiased rows: the mean stays below (its own slack is over 20 %)."""
+    """500 chains, 100 draws each, unbiased rows: the mean stays below (its own slack is over 20 %)."""
     rng = np.random.default_rng(1)
     tightest = math.inf
-    for _ in range(1000):
+    for _ in range(500):
         p = random_chain(rng)
         k = 10 ** rng.uniform(1, 4, len(p))
         chain = MarkovChain(p)
