@@ -77,7 +77,7 @@ def posterior_mean(
     table = rate_table(law)
     nothing = np.zeros(values.size, dtype=bool)
     diagonal = cells.row_of_cell == cells.indices if is_chain else nothing
-    tried: dict[str, Fit] = {"exchangeable": fit_mixture(table, values, None, nothing, rounds=300)}
+    tried: dict[str, Fit] = {"exchangeable": fit_mixture(table, values, None, nothing, rounds=900)}
     scores = {"exchangeable": tried["exchangeable"].log_likelihood}
     first = tried["exchangeable"].mean
     if cells.n_rows > 1:

@@ -3,8 +3,9 @@
 The posterior mean has the least squared error and adds up without bias, which the stationary distribution
 lives by. Where the noise is about one count wide, most noisy counts are the truth, and the mean spreads a
 little of each cell's doubt over its neighbours: the sum of absolute errors, a row's total variation, grows.
-So the mean is mixed with the clipped noisy count, as much of it as keeps the absolute error that is expected
-under the learnt posterior within 3 % of that of clipping. With wider noise that is all of it.
+So the mean is mixed with the clipped noisy count: with the share that has the least absolute error expected
+under the learnt posterior, or more of the mean (up to three quarters) as long as that error stays within 3 %
+of clipping's. Where the noise is several counts wide the mean is taken whole.
 """
 
 import numpy as np
@@ -18,13 +19,15 @@ __all__ = ["share_of_mean"]
 
 Flat = npt.NDArray[np.float64]
 
-_NARROW = 2.0
+_NARROW = 4.0
 _TOLERANCE = 1.03
+_MOST = 0.75
+_REACH = 10.0
 _SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05)
 
 
 def share_of_mean(table: RateTable, fit: Fit, noisy: npt.NDArray[np.int64], law: NoiseLaw) -> float:
-    """The largest share of the mean whose expected absolute error stays within 3 % of clipping's."""
+    """How much of the posterior mean to take, 0 to 1; the rest is the clipped noisy count."""
     if law.std >= _NARROW:
         return 1.0
     pairs, first, copies = np.unique(fit.place, return_index=True, return_counts=True)
@@ -34,7 +37,7 @@ def share_of_mean(table: RateTable, fit: Fit, noisy: npt.NDArray[np.int64], law:
     weight = fit.belief[pairs][known] / table.likelihood[at, table.columns(seen)[:, None]]
     clipped = np.maximum(seen, 0).astype(float)
     losses = np.zeros(len(_SHARES) + 1)
-    reach = min(law.radius, table.true.shape[1] - 1)
+    reach = min(law.radius, max(8, round(_REACH * law.std)))
     pmf = law.pmf()[law.radius - reach : law.radius + reach + 1]
     for z, chance in zip(range(-reach, reach + 1), pmf, strict=True):
         x = seen - z
@@ -44,7 +47,7 @@ def share_of_mean(table: RateTable, fit: Fit, noisy: npt.NDArray[np.int64], law:
         for k, share in enumerate((0.0, *_SHARES)):
             guess = share * mean + (1 - share) * clipped
             losses[k] += copies @ (mass * np.abs(x - guess))
-    for share, loss in zip(_SHARES, losses[1:], strict=True):
-        if loss <= _TOLERANCE * losses[0]:
-            return share
-    return 0.0
+    shares = np.array((0.0, *_SHARES))
+    best = float(shares[losses.argmin()])
+    fits = shares[(losses <= _TOLERANCE * losses[0]) & (shares <= _MOST)]
+    return max(best, float(fits.max()))

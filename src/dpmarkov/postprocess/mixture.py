@@ -103,7 +103,9 @@ def fit_mixture(
     likelihood = table.likelihood[at, pair_columns[:, None]]
     n_groups = 2 + n_rates // _BAND
     guess = _guess(offsets)
-    weights = np.tile(guess, (n_groups, 1)) if start is None else start.copy()
+    # Start from everything being possible: EM is slow to raise what starts near zero.
+    even = np.full(guess.size, 1.0 / guess.size)
+    weights = np.tile((guess + even) / 2, (n_groups, 1)) if start is None else start.copy()
     members = [np.flatnonzero(group == g) for g in range(n_groups)]
     for g, inside in enumerate(members):
         if inside.size:
@@ -151,7 +153,7 @@ def _learn(likelihood: Flat, copies: Index, weights: Flat, guess: Flat, rounds: 
         second = step(first)
         r, v = first - weights, second - 2 * first + weights
         size = float(np.linalg.norm(v))
-        if size < 1e-14:
+        if float(np.abs(r).sum()) < 1e-9 or size < 1e-14:
             return second
         alpha = max(1.0, float(np.linalg.norm(r)) / size)
         leap = np.maximum(weights + 2 * alpha * r + alpha**2 * v, 1e-12 * second)
