@@ -212,6 +212,8 @@ def test_print_outs_are_readable() -> None:
         ({"budget": (1, 1e-6)}, "budget must be a dpmarkov.Budget"),
         ({"unit": "event"}, "unit must be a unit"),
         ({"seed": -1}, "seed must be an integer >= 0"),
+        ({"mechanism": None}, "mechanism must be auto"),
+        ({"mechanism": "magic"}, "auto"),
     ],
 )
 def test_bad_requests_are_refused(options: dict[str, object], message: str) -> None:

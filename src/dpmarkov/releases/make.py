@@ -90,6 +90,10 @@ def release(
         raise ParameterError(
             "form, floor and expected_events choose a mechanism; leave them out when you give one"
         )
+    elif not hasattr(mechanism, "profile"):
+        raise ParameterError(
+            f"mechanism must be auto, laplace, gaussian, dirichlet or a mechanism object; got {mechanism!r}"
+        )
     counts.contributions.check(unit)
     entropy = Entropy.choose(seed)
     guarantee = guarantee_for(mechanism, unit=unit, budget=rest, layout=counts.layout, seed=seed)
