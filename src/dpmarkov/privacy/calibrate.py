@@ -174,10 +174,22 @@ def _solve(unit: Unit, floors: Floats, epsilon: float, log_target: float) -> Flo
         return largest(floors, _solve(Event(), floors, epsilon, log_target) / events, 0.3)
     if floors.size <= 2 * _GRID:
         return largest(floors, np.sqrt(floors) * 0.1, 1.0)
-    # The weight is a smooth function of the floor: solve on a grid, and polish from its interpolation.
+    # The weight is a smooth function of the floor: solve on a grid, and take one Newton step from its
+    # interpolation; whatever that leaves is solved like the grid.
     grid = np.geomspace(floors[0], floors[-1], _GRID)
-    curve = CubicSpline(np.log(grid), np.log(largest(grid, np.sqrt(grid) * 0.1, 1.0)))
-    return largest(floors, np.exp(curve(np.log(floors))), 1e-5)
+    roots = largest(grid, np.sqrt(grid) * 0.1, 1.0)
+    slopes = (
+        _log_delta(unit, roots * (1 + 1e-5), grid, epsilon) - _log_delta(unit, roots, grid, epsilon)
+    ) / 1e-5
+    place = np.log(floors)
+    start = CubicSpline(np.log(grid), np.log(roots))(place)
+    missing = log_target - _TOLERANCE / 2 - _log_delta(unit, np.exp(start), floors, epsilon)
+    weights = np.exp(start + missing / CubicSpline(np.log(grid), slopes)(place))
+    excess = _log_delta(unit, weights, floors, epsilon) - log_target
+    off = np.flatnonzero((excess > 0) | (excess < -_TOLERANCE))
+    if off.size:
+        weights[off] = largest(floors[off], weights[off], 1e-5)
+    return np.asarray(weights, dtype=np.float64)
 
 
 def _log_delta(unit: Unit, weights: Floats, floors: Floats, epsilon: float) -> Floats:

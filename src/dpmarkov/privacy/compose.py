@@ -16,7 +16,6 @@ Losses that lie on one lattice already (discrete Laplace noise, randomised respo
 """
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -38,6 +37,7 @@ _LARGEST = 4000
 # The grid ends where delta has come down to e^-100; what lies beyond counts as an infinite loss.
 _LOG_TAIL = -100.0
 _LOWEST_LOSS = 60.0
+_FARTHEST = 2.0**40
 _TRIM_ABOVE = 1e-60
 _TRIM_BELOW = 1e-20
 
@@ -217,22 +217,16 @@ def _end(pair: Pair) -> float:
     """The epsilon at which the curve has come down to its tail."""
     if pair.largest_loss is not None:
         return float(pair.largest_loss) * (1 + 1e-15)
-    return _crossing(lambda e: float(pair.log_delta(e)))
-
-
-def _crossing(curve: Callable[[float], float]) -> float:
     # A curve with a floor (an approximate pair) ends where it has come down to the floor.
-    target = max(_LOG_TAIL, curve(2.0**40) + 1e-6)
-    high = 1e-3
-    while curve(high) > target:
-        high *= 2
-        if high > 2.0**40:
-            return high
-    low = high / 2
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if curve(middle) > target else (low, middle)
-    return high
+    target = max(_LOG_TAIL, float(pair.log_delta(_FARTHEST)) + 1e-6)
+    grid = np.geomspace(1e-4, _FARTHEST, 256)
+    for _ in range(2):
+        above = int(np.count_nonzero(pair.log_delta(grid) > target))
+        if above == grid.size:
+            return float(grid[-1])
+        end = float(grid[above])
+        grid = np.geomspace(grid[above - 1] if above else 1e-6, end, 64)
+    return end
 
 
 @lru_cache(maxsize=256)
