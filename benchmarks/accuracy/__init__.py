@@ -1,1 +1,1 @@
-"""How accurate is a private chain for the same privacy? Ours beside every peer; `python -m benchmarks.accuracy`."""
+"""Accuracy for the same privacy, ours beside every peer: `python -m benchmarks.accuracy`."""

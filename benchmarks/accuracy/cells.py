@@ -60,7 +60,7 @@ class Cell:
         return {name: values for name, values in self.errors.items() if name not in hidden}
 
     def ratio(self, measure: int) -> tuple[float, float, float, str]:
-        """auto over the best peer, with a 95 % bootstrap interval, and who that is."""
+        """Auto over the best peer, with a 95 % bootstrap interval, and who that is."""
         others = self.peers()
         best = min(others, key=lambda name: others[name][:, measure].mean())
         mine, theirs = self.errors["auto"][:, measure], others[best][:, measure]
