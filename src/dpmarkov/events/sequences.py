@@ -85,7 +85,9 @@ def parse_gap(gap: int | str) -> tuple[int, bool]:
 def user_key(dialect: Dialect, column: Column) -> str:
     """SQL for a user's name: integers or text; what has neither is missing."""
     match column.kind:
-        case Kind.INTEGER | Kind.FLOAT:
+        case Kind.INTEGER:
+            return column.sql  # in its own width: narrow keys are sorted in half the time
+        case Kind.FLOAT:
             return str(dialect.whole(column.sql, column.kind))
         case Kind.DECIMAL:
             return dialect.cast_text(column.sql)
@@ -117,7 +119,9 @@ def time_key(dialect: Dialect, column: Column, gap: tuple[int, bool] | None) -> 
                     f"column {column.name!r} holds {column.kind.value}: write the gap as a whole number "
                     f"in their unit"
                 )
-            value = str(dialect.whole(column.sql, column.kind))
+            value = (
+                str(dialect.whole(column.sql, column.kind)) if column.kind is not Kind.INTEGER else column.sql
+            )
         case Kind.TEXT:
             moment = dialect.epoch_us(column.sql, column.kind)
             number = str(dialect.whole(column.sql, column.kind))
@@ -154,6 +158,7 @@ def sequence_steps(
         f"FROM {engine.relation} AS data {join} states AS s ON s.key = {key_of(engine, state, layout.target)}"
     )
     group, group_join = grouping.join(engine, layout)
+    before, grouped = ("0", "") if grouping.column is None else ("LAG(g) OVER w", ", g")
     steps = {
         "read": (
             f"SELECT {user_key(dialect, user)} AS u, {time_key(dialect, time, gap)} AS t, "
@@ -161,12 +166,14 @@ def sequence_steps(
         ),
         "visits": "SELECT u, t, s, g FROM read WHERE u IS NOT NULL AND t IS NOT NULL",
         "steps": (
-            "SELECT u, t, s, g, LAG(s) OVER w AS s0, LAG(t) OVER w AS t0, LAG(g) OVER w AS g0"
+            f"SELECT u, t, s, g, LAG(s) OVER w AS s0, {before} AS g0"
+            + (", LAG(t) OVER w AS t0" if gap is not None else "")
             + (", ROW_NUMBER() OVER w AS k" if _needs_ends(rules, layout) else "")
-            + " FROM visits WINDOW w AS (PARTITION BY u ORDER BY t, s, g)"
+            + f" FROM visits WINDOW w AS (PARTITION BY u ORDER BY t, s{grouped})"
         ),
     }
-    begins = "s0 IS NULL" if gap is None else f"(s0 IS NULL OR t - t0 > {gap[0]})"
+    passed = f"{dialect.cast_whole('t')} - {dialect.cast_whole('t0')}"
+    begins = "s0 IS NULL" if gap is None else f"(s0 IS NULL OR {passed} > {gap[0]})"
     width, rows = layout.cells.n_columns, layout.allowed.n_rows
     first = layout.blocks[0].first_row
 
