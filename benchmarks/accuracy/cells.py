@@ -9,13 +9,14 @@ import numpy.typing as npt
 
 import dpmarkov as dpm
 from benchmarks.accuracy import peers
-from benchmarks.accuracy.datasets import DataSet
+from benchmarks.accuracy.datasets import USER_EVENTS, DataSet
 from benchmarks.accuracy.measures import MEASURES, Truth
 from dpmarkov.entropy import Entropy
 from dpmarkov.mechanisms.additive import Additive, draw_noise
 from dpmarkov.mechanisms.dirichlet import Dirichlet
 from dpmarkov.planning import choose, plan_dirichlet
 from dpmarkov.postprocess import NoiseLaw, estimate_probabilities
+from dpmarkov.privacy.sensitivity import sensitivity
 
 Array = npt.NDArray[np.float64]
 
@@ -98,17 +99,19 @@ class Cell:
         }
 
 
-def unit_of(name: str) -> dpm.Destination | dpm.Event:
+def unit_of(name: str) -> dpm.Destination | dpm.Event | dpm.User:
     """The unit of that name."""
     if name == "destination":
         return dpm.Destination()
+    if name == "user":
+        return dpm.User(max_events=USER_EVENTS)
     return dpm.Event(relation="replace" if name == "replace" else "add_remove")
 
 
 def run_cell(data: DataSet, unit_name: str, epsilon: float) -> Cell:
     """Every mechanism on one data set; the additive ones on the same noise."""
     unit, budget = unit_of(unit_name), dpm.Budget(epsilon=epsilon, delta=DELTA)
-    moves = unit_name != "add_remove"
+    norms = sensitivity(unit)
     layout, shape = data.layout, data.matrix.shape
     events = float(data.matrix.sum())
     truth = Truth(data.matrix, data.is_chain)
@@ -118,8 +121,8 @@ def run_cell(data: DataSet, unit_name: str, epsilon: float) -> Cell:
 
     choice = choose(layout, unit=unit, budget=budget, expected_events=events)
     auto = choice.mechanism
-    laplace_scale = peers.opendp_scale("laplace", 2 if moves else 1, budget)
-    gaussian_scale = peers.opendp_scale("gaussian", math.sqrt(2) if moves else 1.0, budget)
+    laplace_scale = peers.opendp_scale("laplace", norms.l1, budget)
+    gaussian_scale = peers.opendp_scale("gaussian", norms.l2, budget)
     ours_laplace = choose(layout, unit=unit, budget=budget, mechanism="laplace").mechanism
     ours_gaussian = choose(layout, unit=unit, budget=budget, mechanism="gaussian").mechanism
     dirichlet = plan_dirichlet(layout, unit=unit, budget=budget, expected_events=events).mechanism
@@ -135,8 +138,8 @@ def run_cell(data: DataSet, unit_name: str, epsilon: float) -> Cell:
         errors.setdefault(name, []).append(truth.errors(found))
 
     draws = {
-        "diffprivlib Geometric, clipped": peers.diffprivlib_geometric(data, budget, 2 if moves else 1),
-        "Spark style, clipped": peers.spark_style(data, budget, 2 if moves else 1),
+        "diffprivlib Geometric, clipped": peers.diffprivlib_geometric(data, budget, norms.l1),
+        "Spark style, clipped": peers.spark_style(data, budget, norms.l1),
         "Benvenuti et al., exact": peers.benvenuti_exact(data, budget)
         if unit_name == "destination"
         else None,
@@ -147,8 +150,9 @@ def run_cell(data: DataSet, unit_name: str, epsilon: float) -> Cell:
         notes["Benvenuti et al., as accounted there"] = (
             f"claims epsilon {paper[1]:.3g} (row shares as border)"
         )
-    for alpha, draw in peers.ponnoprat_draws(data, budget, moves).items():
-        draws[f"Ponnoprat, prior {alpha:g}"] = draw
+    if unit_name != "user":
+        for alpha, draw in peers.ponnoprat_draws(data, budget, norms.l1 == 2).items():
+            draws[f"Ponnoprat, prior {alpha:g}"] = draw
     for repeat in range(data.repeats):
         entropy = _entropy(data, seed * 100_000 + repeat)
         laplace = _noisy(data, ours_laplace, entropy)

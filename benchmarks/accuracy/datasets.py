@@ -55,6 +55,20 @@ def msnbc() -> Matrix:
     return matrix
 
 
+USER_EVENTS = 20
+"""Events of a user that count, for the unit `user`."""
+
+
+def msnbc_by_user() -> Matrix:
+    """The same with at most 20 transitions of each user, chosen by a keyed hash."""
+    states = dpm.StateSpace.range(1, 18)
+    views = f"{SHARED}/msnbc/views.parquet"
+    counts = dpm.count(
+        views, user="user", time="pos", state="page", states=states, max_events=USER_EVENTS, seed=1
+    )
+    return counts.matrix()
+
+
 def network(n: int, events: int = 300_000, seed: int = 5) -> Matrix:
     """A sparse network: places on a plane, four near neighbours and two far ones, heavy-tailed traffic."""
     rng = np.random.default_rng(seed)
@@ -92,6 +106,7 @@ DATASETS: dict[str, tuple[Callable[[], Matrix], int, bool]] = {
     "taxi-65": (lambda: taxi_65()[1], 25, True),
     "taxi-263": (taxi_263, 3, False),
     "msnbc": (msnbc, 120, True),
+    "msnbc-users": (msnbc_by_user, 60, True),
     "network-200": (lambda: network(200), 6, True),
     "network-500": (lambda: network(500), 3, True),
     "grades": (grades, 600, False),

@@ -202,3 +202,15 @@ def test_any_noisy_counts_give_a_stochastic_matrix(n, m, scale, kind, seed, size
     assert np.all(np.isfinite(values))
     assert np.all(values > 0)
     assert np.allclose(layout.cells.row_sums(values), 1)
+
+
+def test_groups_and_starts_are_estimated_block_by_block():
+    states, hours = StateSpace(range(8)), StateSpace(["am", "pm"])
+    layout = Layout(target=states, source=states, groups=hours, starts=True)
+    rng = np.random.default_rng(6)
+    noisy = rng.integers(-5, 80, layout.cells.n_cells)
+    together = estimate_probabilities(noisy, layout, LAPLACE)
+    assert np.allclose(layout.cells.row_sums(together), 1)
+    block = layout.block("transitions", "pm")
+    alone = estimate_probabilities(noisy[block.at], Layout.square(states), LAPLACE)
+    assert np.array_equal(together[block.at], alone)
