@@ -217,7 +217,9 @@ class Page:
                 "Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more
             )
 
-    def screenshot(self, path: Path, *, whole: bool = False, kind: str = "png", quality: int = 80) -> None:
+    def screenshot(
+        self, path: Path, *, whole: bool = False, kind: str = "png", quality: int = 80, scale: float = 1.0
+    ) -> None:
         """Save a picture of the window, or of the whole page."""
         parameters: dict[str, Any] = {"format": kind, "captureBeyondViewport": whole}
         if kind != "png":
@@ -229,7 +231,7 @@ class Page:
                 "y": 0,
                 "width": size["width"],
                 "height": size["height"],
-                "scale": 1,
+                "scale": scale,
             }
         path.write_bytes(base64.b64decode(self.send("Page.captureScreenshot", **parameters)["data"]))
 

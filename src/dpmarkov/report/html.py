@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-__all__ = ["data", "facts", "h", "script", "section", "table"]
+__all__ = ["data", "facts", "h", "script", "section", "sentence", "table"]
 
 _LINE_BREAKERS = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
@@ -37,6 +37,12 @@ def section(identifier: str, title: str, *parts: str) -> str:
     name = h(identifier)
     heading = f'<h2 id="{name}-h">{h(title)}</h2>'
     return f'<section id="{name}" aria-labelledby="{name}-h">\n{heading}\n{body}\n</section>'
+
+
+def sentence(text: str) -> str:
+    """`text` with a capital letter and a full stop."""
+    text = text.strip().rstrip(".")
+    return text[:1].upper() + text[1:] + "."
 
 
 def facts(rows: Sequence[tuple[str, str]]) -> str:

@@ -9,7 +9,7 @@ from dpmarkov.odds import odds as odds_of
 from dpmarkov.releases import Release
 from dpmarkov.report.expected import is_dirichlet
 from dpmarkov.report.figures.matrix import strongest_flows
-from dpmarkov.report.html import h, table
+from dpmarkov.report.html import h, sentence, table
 from dpmarkov.report.look import SHOWN_STATES, display_labels, look_at
 from dpmarkov.report.theme import percent
 from dpmarkov.report.trust import cell_intervals, in_percent, share_intervals, why_no_intervals
@@ -31,7 +31,7 @@ _ORDERS = {
 def _figure(name: str, drawn: Drawn, missing: Missing, title: str, caption: str) -> str:
     """A figure with its caption, or a sentence that says why it is not there."""
     if name in missing:
-        return f'<p class="note">{h(title)}: not shown. {h(missing[name])}.</p>'
+        return f'<p class="note">{h(title)}: not shown. {h(sentence(missing[name]))}</p>'
     if name not in drawn:
         return ""
     height = min(int(drawn[name].layout.height), 320)
@@ -46,11 +46,11 @@ def _folded(summary: str, body: str) -> str:
 
 
 def _paragraph(*sentences: str) -> str:
-    return f"<p>{h(' '.join(sentences))}</p>"
+    return f"<p>{h(' '.join(filter(None, sentences)))}</p>"
 
 
 def _note(*sentences: str) -> str:
-    return f'<p class="note">{h(" ".join(sentences))}</p>'
+    return f'<p class="note">{h(" ".join(filter(None, sentences)))}</p>'
 
 
 def odds(release: Release) -> str:
@@ -80,8 +80,9 @@ def odds(release: Release) -> str:
         + table("What the release lets somebody conclude at most", head, rows, numbers=4)
         + _note(
             "* The most that the belief can become when a test raises an alarm, for tests that catch at",
-            "least one true case in twenty. Rarer outputs may tell more: that is what δ allows for. All this",
-            "is read off the whole curve below: the worst case over all data sets and all tests.",
+            "least one true case in twenty.",
+            "Rarer outputs may tell more: that is what δ allows for." if guarantee.delta > 0 else "",
+            "All this is read off the whole curve below: the worst case over all data sets and all tests.",
         )
     )
 
@@ -94,15 +95,18 @@ def _chance(value: float) -> str:
     return f"{100 * value:.{digits}f}".removesuffix(".0") + "\u00a0%"
 
 
-def privacy(drawn: Drawn, missing: Missing) -> str:
+def privacy(release: Release, drawn: Drawn, missing: Missing) -> str:
     """The privacy curve."""
+    if release.guarantee.delta > 0:
+        right = "Farther to the right, a larger shift of the odds is left with a smaller probability δ."
+    else:
+        right = "From the claimed ε on, δ is 0: the limit holds without exception."
     return "<h3>The whole curve</h3>" + _figure(
         "privacy",
         drawn,
         missing,
         "Privacy curve: delta against epsilon",
-        "The pair (ε, δ) that is claimed is one point of a curve, and all its points hold at once. Farther "
-        "to the right, a larger shift of the odds is left with a smaller probability δ.",
+        "The pair (ε, δ) that is claimed is one point of a curve, and all its points hold at once. " + right,
     )
 
 
@@ -242,8 +246,8 @@ def _how_many_are_reliable(release: Release) -> str:
     good, whole = int(known.reliable[inside].sum()), int(inside.sum())
     return _paragraph(
         f"Of the {whole:,} probabilities, {good:,} are reliable: their 95 % interval is no wider than the "
-        f"value itself. The noise dominates the other {whole - good:,}; they are small, and say little more "
-        "than that."
+        "value itself.",
+        f"The noise dominates the other {whole - good:,}: do not build on them." if good < whole else "",
     )
 
 

@@ -9,7 +9,7 @@ from dpmarkov.privacy.guarantee import readable_up
 from dpmarkov.releases import Release
 from dpmarkov.releases.release import seed_warning
 from dpmarkov.report import pictures
-from dpmarkov.report.html import facts, h, section
+from dpmarkov.report.html import facts, h, section, sentence
 from dpmarkov.report.look import look_at
 from dpmarkov.report.theme import percent
 
@@ -53,6 +53,7 @@ def footer(release: Release) -> str:
 def all_sections(release: Release, drawn: Mapping[str, go.Figure], missing: Mapping[str, str]) -> Parts:
     """All sections in reading order."""
     parts: Parts = []
+    layout = release.layout
 
     def add(identifier: str, title: str, *body: str) -> None:
         if any(body):
@@ -60,12 +61,14 @@ def all_sections(release: Release, drawn: Mapping[str, go.Figure], missing: Mapp
 
     add("short", "In short", _short(release))
     add("protected", "What is protected, and what is not", _protected(release))
-    add("odds", "What ε and δ mean", pictures.odds(release), pictures.privacy(drawn, missing))
-    settles = "The shares" if release.layout.source is None else "Where it settles"
-    add("long-run", settles, pictures.long_run(release, drawn, missing))
-    if release.layout.source is not None:
+    add("odds", "What ε and δ mean", pictures.odds(release), pictures.privacy(release, drawn, missing))
+    if layout.source is None:
+        add("long-run", "The shares", pictures.long_run(release, drawn, missing))
+    elif layout.is_chain:
+        add("long-run", "Where it settles", pictures.long_run(release, drawn, missing))
+    if layout.source is not None:
         add("transitions", "From where to where", pictures.transitions(release, drawn, missing))
-    if release.layout.is_chain:
+    if layout.is_chain:
         add("speed", "How fast it forgets where it started", pictures.speed(release, drawn, missing))
     add("accuracy", "How accurate it is", pictures.accuracy(release, drawn, missing))
     add("made", "How it was made", _made(release))
@@ -111,43 +114,37 @@ def _protected(release: Release) -> str:
         "." if release.layout.allowed.is_full else ", and so is the list of allowed pairs."
     )
     rows = [
-        ("Protected", _sentence(guarantee.unit.protects)),
-        ("Not protected", _sentence(guarantee.unit.leaves_open) + " " + states),
+        ("Protected", sentence(guarantee.unit.protects)),
+        ("Not protected", sentence(guarantee.unit.leaves_open) + " " + states),
         (
             "From whom",
-            _sentence(guarantee.unit.from_whom),
+            sentence(guarantee.unit.from_whom),
         ),
-        ("What is compared", _sentence(guarantee.unit.relation_in_words)),
+        ("What is compared", sentence(guarantee.unit.relation_in_words)),
         (
             "Assumptions",
-            " ".join(_sentence(a) for a in guarantee.assumptions)
+            " ".join(sentence(a) for a in guarantee.assumptions)
             or "None: the guarantee holds for every possible data set.",
         ),
         (
             "Scope",
-            _sentence(guarantee.unit.scope),
+            sentence(guarantee.unit.scope),
         ),
         (
             "What no noise hides",
-            "What is true of many at once. If most trips from one place go to another, the release says so, "
-            "and says it about everybody: privacy here means that one contribution more or less, or another "
-            "one in its place, would have made the same release almost as likely.",
+            "What is true of the data as a whole. If most transitions from one state lead to another, the "
+            "release says so, and says it about everybody. Hidden is what is named above, and nothing else.",
         ),
     ]
     return facts(rows)
 
 
-def _sentence(text: str) -> str:
-    text = text.strip().rstrip(".")
-    return text[:1].upper() + text[1:] + "."
-
-
 def _made(release: Release) -> str:
-    evidence = release.guarantee.evidence
+    evidence, reason = release.guarantee.evidence, release.mechanism.get("reason")
     settings = "; ".join(
         f"{name} = {value:.6g}" if isinstance(value, float) else f"{name} = {value}"
         for name, value in release.mechanism.items()
-        if name != "name" and isinstance(value, int | float | str)
+        if name not in ("name", "reason") and isinstance(value, int | float | str)
     )
     kind = (
         "an exact formula for the worst pair of neighbouring data sets, evaluated with rigorous error "
@@ -170,10 +167,11 @@ def _made(release: Release) -> str:
             [
                 ("Mechanism", str(release.mechanism["name"])),
                 ("Its public parameters", settings or "none"),
+                *([("Why this one", str(reason))] if reason else []),
                 *([("How it was counted", counting)] if counting else []),
-                ("Evidence", _sentence(evidence.theorem)),
-                ("The bound is", _sentence(kind)),
-                ("Randomness", _sentence(source)),
+                ("Evidence", sentence(evidence.theorem)),
+                ("The bound is", sentence(kind)),
+                ("Randomness", sentence(source)),
                 ("Shape", str(release.layout)),
                 ("Made", f"{release.created}, dpmarkov {release.version}"),
             ]
@@ -204,12 +202,12 @@ def _load(release: Release) -> str:
 def _cite(release: Release) -> str:
     guarantee = release.guarantee
     factor = math.exp(min(guarantee.epsilon, 700.0))
+    exception = f", but for δ = {readable_up(guarantee.delta)}" if guarantee.delta > 0 else ""
     texts = [
-        f"{what_it_is(release)}, released on {release.created[:10]} with {guarantee.citation}.",
-        f"Odds shift by a factor of at most e^ε = {factor:.4g}, but for δ = {readable_up(guarantee.delta)}.",
+        release.citation,
+        f"Odds shift by a factor of at most e^ε = {factor:.4g}{exception}.",
         f"Evidence: {guarantee.evidence.theorem}.",
         "Assumptions: " + ("; ".join(guarantee.assumptions) or "none") + ".",
-        f"dpmarkov {release.version}.",
     ]
     paragraphs = "".join(f"<p>{h(text)}</p>" for text in texts)
     return f'<div class="box" id="guarantee">{paragraphs}</div>'

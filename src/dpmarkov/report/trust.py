@@ -16,7 +16,7 @@ _CELL_DRAWS = 200
 def _intervals(release: Release) -> tuple[Uncertain | None, Uncertain | None, str]:
     look = look_at(release)
     if look.chain is None:
-        return None, None, "error bars are made for Markov chains, and this release is none"
+        return None, None, "they are made for Markov chains, and this release is none"
     if len(look.labels) > SHOWN_STATES:
         why = f"above {SHOWN_STATES} states they take long: ask for them with release.uncertainty(...)"
         return None, None, why

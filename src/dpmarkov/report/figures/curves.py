@@ -44,6 +44,7 @@ def privacy(release: Release) -> go.Figure:
         y=[guarantee.delta],
         mode="markers",
         marker={"symbol": "diamond-open", "size": 15, "line": {"width": 2.5}},
+        cliponaxis=False,
         name=f"this release: ε = {guarantee.epsilon:.6g}, δ = {readable_up(guarantee.delta)}",
         hovertemplate="claimed and certified: ε = %{x:.6g}, δ = "
         + readable_up(guarantee.delta)
