@@ -1,9 +1,11 @@
-"""docs/analysis.md: its code runs, in order, and prints what it speaks of."""
+"""docs/analysis.md and examples/two_years.py: the code runs and prints what it speaks of."""
 
 import re
+import runpy
 from pathlib import Path
 
-GUIDE = Path(__file__).resolve().parents[2] / "docs" / "analysis.md"
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = ROOT / "docs" / "analysis.md"
 
 
 def test_the_guides_code_runs(capsys):
@@ -17,3 +19,11 @@ def test_the_guides_code_runs(capsys):
     assert "this one has 2: {'north', 'south'} (recurrent); {'island'} (recurrent)" in shown
     assert "privacy's noise alone" in shown
     assert "harbour -> station" in shown
+
+
+def test_the_example_runs(capsys):
+    runpy.run_path(str(ROOT / "examples" / "two_years.py"), run_name="__main__")
+    shown = capsys.readouterr().out
+    assert "trips until the airport" in shown
+    assert "station -> airport" in shown
+    assert "fingerprint" in shown

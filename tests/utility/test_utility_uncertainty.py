@@ -132,6 +132,31 @@ def test_any_function_of_the_chain_can_be_asked():
     assert np.all((u.low <= u.value) & (u.value <= u.high))
 
 
+def test_known_zeros_stay_zero_in_every_plausible_chain():
+    from dataclasses import replace
+
+    from dpmarkov.postprocess import NoiseLaw, estimate_probabilities
+
+    states = dpm.StateSpace.range(0, 12)
+    ring = [(i, (i + k) % 12) for i in range(12) for k in range(4)]
+    layout = dpm.Layout.square(states, dpm.Support.from_pairs(states, states, ring))
+    rng = np.random.default_rng(2)
+    noisy = rng.poisson(60, layout.cells.n_cells) + rng.integers(-3, 4, layout.cells.n_cells)
+    release = replace(
+        noisy_release(X, 0),
+        layout=layout,
+        noisy_counts=noisy,
+        probabilities=estimate_probabilities(noisy, layout, NoiseLaw(kind="laplace", scale=2.0)),
+    )
+    u = release.uncertainty("transition_matrix", draws=60)
+    allowed = layout.cells.dense(np.ones(layout.cells.n_cells)) > 0
+    assert np.all(u.high[~allowed] == 0)
+    assert np.all(u.high[allowed] > u.low[allowed])
+    pi = release.uncertainty("stationary_distribution", draws=60)
+    assert np.all((pi.low < pi.value) & (pi.value < pi.high))
+    assert np.all(stationary_error_bars(release).half_width > 0)
+
+
 def test_show_prints_error_bars():
     text = noisy_release(X, 7).describe()
     assert " ± " in text

@@ -25,6 +25,7 @@ __all__ = ["censor", "passage_times", "stationary_vector", "stationary_vectors",
 Array = npt.NDArray[np.float64]
 
 _BLOCK = 48
+_CACHED = 1 << 18
 
 
 def visits(inside: Array, exits: Array) -> Array:
@@ -118,14 +119,22 @@ def _unnormalised(p: Array) -> Array:
 
 
 def stationary_vectors(batch: Array) -> Array:
-    """The stationary distributions of a stack of irreducible chains, shape (chains, states, states)."""
+    """The stationary distributions of a stack of irreducible chains, shape (chains, states, states).
+
+    A few chains at a time, so that they stay in the processor's cache while states are cut out one by one.
+    """
+    at_once = max(1, _CACHED // batch.shape[-1] ** 2)
+    parts = [_eliminated(batch[i : i + at_once]) for i in range(0, len(batch), at_once)]
+    return np.concatenate(parts) if parts else np.empty(batch.shape[:2])
+
+
+def _eliminated(batch: Array) -> Array:
     p = np.array(batch, dtype=np.float64)
     n = p.shape[-1]
-    pivots = np.empty((p.shape[0], n))
     for k in range(n - 1, 0, -1):
-        pivots[:, k] = p[:, k, :k].sum(axis=-1)
-        _check_pivot(float(pivots[:, k].min()))
-        p[:, :k, k] /= pivots[:, k, None]
+        pivots = p[:, k, :k].sum(axis=-1)
+        _check_pivot(float(pivots.min()))
+        p[:, :k, k] /= pivots[:, None]
         p[:, :k, :k] += p[:, :k, k, None] * p[:, k, None, :k]
     weights = np.empty((p.shape[0], n))
     weights[:, 0] = 1.0

@@ -97,7 +97,12 @@ def posterior_of(release: "Release") -> RowPosterior:
 
 
 def rows_from_counts(
-    counts: Flat, released: Flat, cells: Support, sampling: np.random.Generator | None = None
+    counts: Flat,
+    released: Flat,
+    cells: Support,
+    sampling: np.random.Generator | None = None,
+    *,
+    short_row_support: float = 1.0,
 ) -> Flat:
     """Rows from drawn counts, shape (draws, cells).
 
@@ -112,10 +117,15 @@ def rows_from_counts(
     sampling
         When given, the data's own sampling error is added: each row is one draw of the Dirichlet posterior of
         the probabilities behind such counts, if transitions from a state are independent of each other.
+    short_row_support
+        How many events the released row counts as in a short row. Single probabilities do not need it, and
+        with it they would never be zero.
     """
     starts, sizes = cells.indptr[:-1], cells.row_sizes
     events = np.add.reduceat(counts, starts, axis=1)
-    support = np.repeat(np.where(events < _SHORT_ROW, 1.0, _LEAST_SUPPORT), sizes, axis=1)
+    support = np.repeat(
+        np.where(events < _SHORT_ROW, max(short_row_support, _LEAST_SUPPORT), _LEAST_SUPPORT), sizes, axis=1
+    )
     weights = counts + support * released
     if sampling is not None:
         weights = sampling.standard_gamma(weights) + _LEAST_SUPPORT * released

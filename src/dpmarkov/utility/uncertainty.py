@@ -57,9 +57,10 @@ QUANTITIES: dict[str, Quantity] = {
 
 _AT_ONCE = 20_000_000
 _BATCHED_STATES = 400
+_CLOSED_FORM_STATES = 2000
 _MOST_FAILURES = 0.1
 _SHARES = ("stationary_distribution", "transition_matrix")
-_ZERO = 1e-9
+_ZERO = 1e-7
 _LEAST_VARIANCE = 1e-300
 
 
@@ -180,7 +181,13 @@ def uncertainty(
     per_batch = max(1, min(draws, _AT_ONCE // posterior.cells.n_cells))
     for start in range(0, draws, per_batch):
         counts = posterior.counts(min(per_batch, draws - start), generator)
-        rows = rows_from_counts(counts, posterior.released, posterior.cells, sampler if sampling else None)
+        rows = rows_from_counts(
+            counts,
+            posterior.released,
+            posterior.cells,
+            sampler if sampling else None,
+            short_row_support=0.0 if name == "transition_matrix" else 1.0,
+        )
         batch, lost = evaluate(name, compute, release, posterior, rows, value.shape)
         found.extend(batch)
         failed += lost
@@ -204,7 +211,7 @@ def uncertainty(
         low=low,
         high=high,
         level=level,
-        method=posterior.method,
+        method=posterior.method + ("; at least the noise's first-order effect" if np.any(reach > 0) else ""),
         includes_sampling=sampling,
         draws=draws,
         failed=failed,
@@ -321,7 +328,7 @@ def _reach(
     width = float(special.ndtri(0.5 + level / 2))
     if name == "stationary_distribution":
         chain = chain_from(release, posterior, posterior.released)
-        if chain.is_irreducible:
+        if chain.is_irreducible and len(chain) <= _CLOSED_FORM_STATES:
             return width * np.sqrt(
                 stationary_variance(chain, posterior.cells, mean=mean, spread=spread)
             ), none
