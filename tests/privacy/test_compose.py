@@ -122,3 +122,24 @@ def test_the_certified_composition_is_close_to_the_floating_one():
         assert composition(pairs, True).delta(epsilon) == pytest.approx(
             composition(pairs).delta(epsilon), rel=1e-6
         )
+
+
+def test_few_losses_are_composed_exactly():
+    """At the very sum of the epsilons nothing but the failures is left, and the sum is found back."""
+    pairs = (ApproximatePair(epsilon=0.95, delta=1e-6), PurePair(epsilon=0.05))
+    total = composition(pairs)
+    assert total.delta(1.0) == 1e-6
+    assert total.delta(0.999) > 1e-6
+    profile = Profile((pairs,))
+    assert profile.certified_delta(1.0) == 1e-6
+    assert profile.certified_epsilon(1e-6) == pytest.approx(1.0, rel=1e-9)
+    laplace = (DiscreteLaplacePair(scale=3.0, shift=2), PurePair(epsilon=0.1))
+    assert composition(laplace).delta(0.5) == pytest.approx(
+        sum(
+            max(0.0, p * q * -math.expm1(0.5 - (a / 3 + 0.1 * b)))
+            for a, p in zip((2, 0, -2), DiscreteLaplacePair(scale=3.0, shift=2).atoms()[2], strict=True)
+            for b, q in zip((1, -1), PurePair(epsilon=0.1).atoms()[2], strict=True)
+        ),
+        rel=1e-8,
+    )
+    assert Profile((laplace,)).certified_delta(2 / 3 + 0.1 + 1e-12) == 0.0

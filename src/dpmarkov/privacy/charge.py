@@ -48,7 +48,8 @@ class Charge:
 
     def check(self, unit: Unit) -> None:
         """Refuse a release whose unit the look did not protect."""
-        relation = getattr(unit, "relation", "add_remove")
+        otherwise = "replace" if unit.name == "destination" else "add_remove"
+        relation = getattr(unit, "relation", otherwise)
         if unit.name != self.unit or relation != self.relation:
             raise UnitError(
                 f"the {self.purpose} protects one {self.unit} ({self.relation}); the release protects one "

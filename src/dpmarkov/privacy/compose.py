@@ -12,7 +12,7 @@ falls off the grid goes up: below the grid to its lowest point, above it to an i
 are made the curve that they give is compared with the pair's own at every grid point, and scaled up where
 rounding left it below. The last digits are covered by `SLACK`.
 
-Losses that lie on one lattice already (discrete Laplace noise, randomised response) are composed exactly.
+Losses that are few or lie on one lattice (discrete Laplace noise, randomised response) are composed exactly.
 """
 
 from collections import Counter
@@ -25,6 +25,7 @@ import numpy.typing as npt
 from scipy.signal import lfilter
 
 from dpmarkov.errors import EngineError, ParameterError
+from dpmarkov.privacy.few_losses import FewLosses, add_up, few_losses
 from dpmarkov.privacy.pairs import Pair
 
 __all__ = ["Composition", "composition"]
@@ -61,7 +62,7 @@ class _Losses:
 
     def convolve(self, other: "_Losses") -> "_Losses":
         """The losses of both together."""
-        infinite = self.infinite + other.infinite
+        infinite = add_up(self.infinite, other.infinite)
         return _Losses(
             self.step, self.first + other.first, np.convolve(self.masses, other.masses), infinite
         ).trimmed()
@@ -101,6 +102,7 @@ class Composition:
     losses: _Losses
     curve: Floats
     largest_loss: Fraction | None
+    failure: float
 
     def log_delta(self, epsilon: npt.ArrayLike) -> Floats:
         """The logarithm of the delta for each epsilon."""
@@ -116,18 +118,18 @@ class Composition:
         left = start + (self.curve[0] - start) * np.exp(np.minimum(place * step, 0.0))
         value = np.where(place < 0, left, value)
         if self.largest_loss is not None:
-            value = np.where(e >= float(self.largest_loss), grid.infinite, value)
+            value = np.where(e >= float(self.largest_loss), self.failure, value)
         with np.errstate(divide="ignore"):
             return np.asarray(np.minimum(np.log(value), 0.0), dtype=np.float64)
 
     def delta(self, epsilon: float) -> float:
-        """The delta for `epsilon`, rounded up; exactly 0 from the largest loss on, where there is one."""
+        """The delta for `epsilon`, rounded up; from the largest finite loss on the infinite one's alone."""
         if self.largest_loss is not None and Fraction(epsilon) >= self.largest_loss:
-            return 0.0
+            return self.failure
         return min(1.0, float(np.exp(self.log_delta(epsilon))) * (1 + SLACK) + 5e-324)
 
 
-def composition(pairs: tuple[Pair, ...], certified: bool = False) -> Composition:
+def composition(pairs: tuple[Pair, ...], certified: bool = False) -> Composition | FewLosses:
     """The product of directed pairs.
 
     Parameters
@@ -144,11 +146,17 @@ def composition(pairs: tuple[Pair, ...], certified: bool = False) -> Composition
 
 
 @lru_cache(maxsize=256)
-def _compose(counted: tuple[tuple[Pair, int], ...], certified: bool) -> Composition:
+def _compose(counted: tuple[tuple[Pair, int], ...], certified: bool) -> Composition | FewLosses:
     bounds = [pair.largest_loss for pair, _ in counted]
     largest: Fraction | None = Fraction(0)
-    for (_, times), bound in zip(counted, bounds, strict=True):
+    failure = 0.0
+    for (pair, times), bound in zip(counted, bounds, strict=True):
         largest = None if largest is None or bound is None else largest + times * bound
+        for _ in range(times if pair.failure else 0):
+            failure = add_up(failure, pair.failure)
+    scattered = None if largest is None else few_losses(counted, largest, failure)
+    if scattered is not None:
+        return scattered
     lattice = _lattice([pair for pair, _ in counted])
     if lattice is None:
         step = max(_end(pair) for pair, _ in counted) / _POINTS
@@ -166,7 +174,7 @@ def _compose(counted: tuple[tuple[Pair, int], ...], certified: bool) -> Composit
         total = power if total is None else _held(total.convolve(power))
     if total is None or not np.all(np.isfinite(total.masses)):
         raise EngineError("a composition came out as no finite number; please report its parameters")
-    return Composition(total, total.curve(), largest)
+    return Composition(total, total.curve(), largest, failure)
 
 
 def _held(losses: _Losses) -> _Losses:
@@ -201,14 +209,14 @@ def _lattice(pairs: list[Pair]) -> tuple[float, list[_Losses]] | None:
         return None
     step = float(steps.pop())
     result = []
-    for atoms in found:
+    for pair, atoms in zip(pairs, found, strict=True):
         if atoms is None:
             return None
         _, levels, values = atoms
         first = int(levels.min())
         masses = np.zeros(int(levels.max()) - first + 1)
         masses[levels - first] = values * (1 + 1e-13)
-        result.append(_Losses(step, first, masses, 0.0))
+        result.append(_Losses(step, first, masses, pair.failure))
     return step, result
 
 

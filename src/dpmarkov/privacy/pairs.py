@@ -62,8 +62,13 @@ class Pair:
 
     @property
     def largest_loss(self) -> Fraction | None:
-        """The largest ln P / Q, exactly, where it is bounded: from there on delta is 0."""
+        """The largest finite ln P / Q, exactly, where there is one: from there on delta is `failure`."""
         return None
+
+    @property
+    def failure(self) -> float:
+        """P's mass on outputs that Q never gives, for pairs with a largest finite loss."""
+        return 0.0
 
     def atoms(self) -> tuple[Fraction, npt.NDArray[np.int64], Floats] | None:
         """For losses on a lattice: its step, the losses in steps, and P's mass on each; else None."""
@@ -169,6 +174,20 @@ class ApproximatePair(Pair):
         object.__setattr__(self, "epsilon", float(self.epsilon))
         object.__setattr__(self, "delta", float(self.delta))
 
+    @property
+    def largest_loss(self) -> Fraction:
+        """The epsilon, exactly."""
+        return Fraction(self.epsilon)
+
+    @property
+    def failure(self) -> float:
+        """The delta."""
+        return self.delta
+
+    def atoms(self) -> tuple[Fraction, npt.NDArray[np.int64], Floats] | None:
+        """Losses of plus and minus epsilon, where the answer is no failure."""
+        return _response_atoms(self.epsilon, self.delta)
+
     def log_delta(self, epsilon: npt.ArrayLike) -> Floats:
         """The logarithm of H_eps(P || Q)."""
         return _log_response(self.epsilon, self.delta, epsilon)
@@ -196,10 +215,7 @@ class PurePair(Pair):
 
     def atoms(self) -> tuple[Fraction, npt.NDArray[np.int64], Floats] | None:
         """Losses of plus and minus epsilon."""
-        if self.epsilon == 0:
-            return None
-        truth = 1 / (1 + math.exp(-self.epsilon))
-        return Fraction(self.epsilon), np.array([1, -1]), np.array([truth, math.exp(-self.epsilon) * truth])
+        return _response_atoms(self.epsilon, 0.0)
 
     def log_delta(self, epsilon: npt.ArrayLike) -> Floats:
         """The logarithm of H_eps(P || Q); -inf from `epsilon` on."""
@@ -215,6 +231,13 @@ def _check_response(epsilon: float, delta: float) -> None:
         raise ParameterError(f"epsilon of a pair must be a finite number >= 0; got {epsilon!r}")
     if not 0 <= delta < 1:
         raise ParameterError(f"delta of a pair must lie in [0, 1); got {delta!r}")
+
+
+def _response_atoms(strength: float, failure: float) -> tuple[Fraction, npt.NDArray[np.int64], Floats] | None:
+    if strength == 0:
+        return None
+    truth = (1 - failure) / (1 + math.exp(-strength))
+    return Fraction(strength), np.array([1, -1]), np.array([truth, math.exp(-strength) * truth])
 
 
 def _log_response(strength: float, failure: float, epsilon: npt.ArrayLike) -> Floats:

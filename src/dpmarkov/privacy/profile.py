@@ -74,7 +74,9 @@ class Profile:
 
     def epsilon(self, delta: float) -> float:
         """The smallest epsilon >= 0 with `self.delta(epsilon) <= delta`, rounded up; infinity if none."""
-        return _smallest(lambda e: self.delta(e) <= delta)
+        found = _smallest(lambda e: self.delta(e) <= delta)
+        # Where delta never falls below a failure probability, the slack alone can hide the answer.
+        return found if math.isfinite(found) else _smallest(lambda e: self.certified_delta(e) <= delta)
 
     def certified_delta(self, epsilon: float) -> float:
         """A delta for this epsilon that is proven: ball arithmetic, its upper end, rounded up."""

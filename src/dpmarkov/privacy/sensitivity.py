@@ -17,8 +17,8 @@ visit                    1, 1 or 2              1                   a -> b becom
 =======================  =====================  ==================  =====================================
 
 An event that turns into one that is not counted is a change with the gain or the loss left out. A visit's two
-new transitions share a cell only if a = x = b, where a gap had kept the two a's apart; that is counted as if
-a transition could vanish elsewhere at the same time, which is on the safe side.
+new transitions share a cell where a = x = b and a gap had kept the two a's apart; what vanishes then is the
+start that the second a had been.
 """
 
 import math

@@ -16,6 +16,8 @@ from dpmarkov.planning import choose
 from dpmarkov.privacy.budget import Budget
 from dpmarkov.privacy.charge import Charge, remaining
 from dpmarkov.privacy.guarantee import Evidence, Guarantee
+from dpmarkov.privacy.pairs import ApproximatePair
+from dpmarkov.privacy.profile import Profile
 from dpmarkov.privacy.unit import Unit
 from dpmarkov.releases.release import Release, seed_warning
 
@@ -97,7 +99,7 @@ def release(
     counts.contributions.check(unit)
     entropy = Entropy.choose(seed)
     guarantee = guarantee_for(mechanism, unit=unit, budget=rest, layout=counts.layout, seed=seed)
-    guarantee = covering(guarantee, budget, charges)
+    guarantee = covering(guarantee, budget, rest, charges)
     draw = mechanism.draw(counts, entropy)
     return Release(
         layout=counts.layout,
@@ -112,16 +114,18 @@ def release(
     )
 
 
-def covering(guarantee: Guarantee, budget: Budget, charges: Sequence[Charge]) -> Guarantee:
+def covering(guarantee: Guarantee, budget: Budget, rest: Budget, charges: Sequence[Charge]) -> Guarantee:
     """The guarantee of a release and of the private looks before it, taken together.
 
-    Prices add up at most (basic composition); the curve is that of the composed pairs.
+    Prices add up at most (basic composition). The looks decided which mechanism was calibrated, and another
+    outcome would have led to another one, with another curve: what all of them have in common is the rest of
+    the budget. So the curve composes the looks with the worst mechanism for that rest, not with this one.
     """
     if not charges:
         return guarantee
     evidence = guarantee.evidence
-    profile = evidence.profile
-    delta = guarantee.delta
+    profile = Profile(((ApproximatePair(epsilon=rest.epsilon, delta=rest.delta),),))
+    delta = rest.delta
     for charge in charges:
         profile = profile.compose(charge.profile)
         delta = math.nextafter(delta + charge.delta, math.inf) if charge.delta else delta
