@@ -6,6 +6,8 @@ import io
 import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -125,3 +127,30 @@ def test_code_has_no_machine_in_it(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert "/work/" not in text
     assert "/tmp/" not in text
+
+
+def test_the_site_builds_strictly_and_asks_no_network(tmp_path: Path) -> None:
+    """A broken link, a page outside the navigation's reach or a name that is gone fails the build."""
+    pytest.importorskip("mkdocs", reason="the docs' tools are not installed (make docs installs them)")
+    built = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mkdocs",
+            "build",
+            "--strict",
+            "--quiet",
+            "--site-dir",
+            str(tmp_path / "site"),
+        ],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    assert "Start here" in page
+    assert not re.findall(r"""<(?:script|link|img)[^>]+(?:src|href)=["']?(?:https?:)?//[^>]+>""", page)
+    reference = (tmp_path / "site" / "reference.html").read_text(encoding="utf-8")
+    assert 'id="dpmarkov.releases.make.release"' in reference
