@@ -37,6 +37,4 @@ def demo(folder: str | None) -> None:
             cli.main(shlex.split(command)[1:], standalone_mode=False)
     finally:
         os.chdir(before)
-    click.echo(
-        f"\nThe release is in {place / 'release'}: its files, and nothing else here, may be shared."
-    )
+    click.echo(f"\nThe release is in {place / 'release'}: its files, and nothing else here, may be shared.")
