@@ -99,8 +99,15 @@ def _open_duckdb(address: str, wanted: Sequence[str], *, table: str | None, quer
         )
         try:
             rows = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
-        except duckdb.Error:
-            raise TableError(f"{where} cannot be read in {path}; a query must be a single SELECT") from None
+        except duckdb.Error as error:
+            # Nothing was read yet: what DuckDB says about names and grammar holds nothing of a row.
+            named = isinstance(
+                error, duckdb.ParserException | duckdb.BinderException | duckdb.CatalogException
+            )
+            reason = f" ({str(error).splitlines()[0]})" if named else ""
+            raise TableError(
+                f"{where} cannot be read in {path}{reason}; a query must be a single SELECT"
+            ) from None
         columns = pick({str(row[0]): duck_kind(row[1]) for row in rows}, wanted, where)
         fields = ", ".join(f"{Dialect.quote(column.name)} AS {column.sql}" for column in columns)
         return DuckEngine(connection, close, f"(SELECT {fields} FROM {relation})", columns, where)

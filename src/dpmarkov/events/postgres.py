@@ -176,8 +176,11 @@ def _describe(connection: Any, relation: str, where: str) -> dict[str, Kind]:
         cursor = connection.execute(f"SELECT * FROM {relation} LIMIT 0".replace("%", "%%"), {})
         enums = {row[0] for row in connection.execute("SELECT oid FROM pg_type WHERE typtype = 'e'")}
     except psycopg.Error as error:
+        # Class 42 is about names, rights and grammar, and holds nothing of a row.
+        named = (error.sqlstate or "").startswith("42")
+        reason = str(error.diag.message_primary) if named else type(error).__name__
         raise TableError(
-            f"{where} cannot be read in PostgreSQL ({type(error).__name__}); check its name and your rights. "
+            f"{where} cannot be read in PostgreSQL ({reason}); check its name and your rights. "
             "A query must be a single SELECT"
         ) from None
     names = [column.name for column in cursor.description]
