@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from dpmarkov.errors import ParameterError
 from dpmarkov.privacy.allocations import cover
 from dpmarkov.privacy.budget import Budget
 from dpmarkov.privacy.calibrate import calibrate, dirichlet_profile
@@ -128,3 +129,10 @@ def test_a_bound_in_each_cell_pays():
     assert spread > 2 * together
     for unit, weight in ((User(max_events=8), together), (User(max_events=8, max_per_pair=1), spread)):
         assert dirichlet_profile(unit, weight, 20.0).certified_delta(1.0) <= 1e-6
+
+
+def test_huge_bounds_keep_the_product_short():
+    for most in (1, 7, 10**6):
+        assert sum(copies for _, _, copies in cover(3.0, 10**6, most)) <= 2000
+    with pytest.raises(ParameterError, match="floor of at least 1"):
+        cover(0.5, 10**6, 10**6)

@@ -31,12 +31,16 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from dpmarkov.errors import ParameterError
+
 __all__ = ["cover"]
 
 _SAFETY = 1e-9
 # Beyond so many candidate shapes the covering is replaced by a coarser one that needs no search.
 _LARGEST_SEARCH = 1300
 _RATIO = 1.15
+# No product is longer than this: it is listed in the release, and must be composed.
+_MOST_PAIRS = 2000
 _GROUPS = 12
 
 
@@ -70,6 +74,14 @@ def cover(floor: float, events: int, most: int) -> tuple[tuple[float, int, int],
     events, most
         m and c: at most so many events of one user in all, and in one cell.
     """
+    if floor < 1 and events > _MOST_PAIRS:
+        raise ParameterError(
+            f"with a floor below 1 a user may have at most {_MOST_PAIRS:,} events; got {events:,}: take a "
+            "floor of at least 1"
+        )
+    # Cells may be merged up to any size when alpha >= 1: fewer and larger ones keep the product short.
+    if most > 1 or events > _MOST_PAIRS:
+        most = max(most, math.ceil(2 * events / _MOST_PAIRS))
     if most == 1:
         return ((floor, 1, events),)
     if most >= events and floor >= 1:
