@@ -243,3 +243,23 @@ def test_a_mechanism_of_ones_own_must_fit_the_budget() -> None:
     greedy = Dirichlet(form="prior", weight=1.0, alpha=1.0)
     with pytest.raises(ParameterError, match="nothing was drawn"):
         dpm.release(counts, unit=dpm.Event(), budget=BUDGET, mechanism=greedy)
+
+
+def test_evidence_says_whether_it_is_exact_or_a_bound() -> None:
+    """One pair, or losses on a lattice, is exact; a composition that rounds up, or a norm bound, is not."""
+    from dpmarkov.mechanisms.additive import Additive
+    from dpmarkov.postprocess import NoiseLaw
+    from dpmarkov.privacy.unit import User
+    from dpmarkov.releases.make import guarantee_for
+
+    layout = dpm.Layout.square(dpm.StateSpace(["a", "b", "c"]))
+
+    def kind(noise: str, scale: float, unit: dpm.Event | User) -> str:
+        mechanism = Additive(noise=NoiseLaw(kind=noise, scale=scale))  # type: ignore[arg-type]
+        return guarantee_for(mechanism, unit=unit, budget=BUDGET, layout=layout).evidence.kind
+
+    many = User(max_events=5, max_per_pair=1)
+    assert kind("laplace", 1.0, dpm.Event()) == kind("laplace", 5.0, many) == "exact"
+    assert kind("gaussian", 8.0, dpm.Event()) == "exact"
+    assert kind("gaussian", 20.0, many) == "theorem"
+    assert made(mechanism="dirichlet").guarantee.evidence.kind == "exact"

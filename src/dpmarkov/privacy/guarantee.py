@@ -51,7 +51,7 @@ class Evidence:
     theorem
         What was proven, with its place in `docs/mathematics.md` or in a named paper.
     kind
-        `"exact"`: the curve is the exact one of the dominating pair, certified in ball arithmetic.
+        `"exact"`: the curve is the worst neighbours' own, certified in ball arithmetic.
         `"theorem"`: a bound that a theorem gives; the truth may be better.
     profile
         The dominating pairs: the whole curve delta(epsilon).

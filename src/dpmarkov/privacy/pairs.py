@@ -51,6 +51,8 @@ class Pair:
     """Base of the dominating pairs: two laws P and Q, in this order."""
 
     kind: ClassVar[str]
+    is_exact: ClassVar[bool] = True
+    """Whether the worst neighbours' releases are as easy to tell apart as the pair, and not less."""
 
     def log_delta(self, epsilon: npt.ArrayLike) -> Floats:
         """The logarithm of H_eps(P || Q) for each (real, also negative) epsilon, in floats."""
@@ -166,6 +168,7 @@ class ApproximatePair(Pair):
     """
 
     kind: ClassVar[str] = "approximate"
+    is_exact: ClassVar[bool] = False
     epsilon: float
     delta: float
 
@@ -202,6 +205,7 @@ class PurePair(Pair):
     """Randomised response with odds e^epsilon: dominates every epsilon-differentially private mechanism."""
 
     kind: ClassVar[str] = "pure"
+    is_exact: ClassVar[bool] = False
     epsilon: float
 
     def __post_init__(self) -> None:

@@ -214,6 +214,7 @@ class GaussianNormPair(Pair):
     """Discrete Gaussian noise on `cells` cells, moved by a whole-number vector of squared norm `squared`."""
 
     kind: ClassVar[str] = "gaussian_norm"
+    is_exact: ClassVar[bool] = False
     sigma: float
     squared: int
     cells: int

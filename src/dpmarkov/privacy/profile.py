@@ -59,6 +59,18 @@ class Profile:
         )
         return tuple(dict.fromkeys(both))
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the curve is the worst neighbours' own, and not an upper bound of it.
+
+        A product is composed by rounding up, unless all its losses lie on one lattice.
+        """
+        return all(
+            all(pair.is_exact for pair in pairs)
+            and (len(pairs) == 1 or all(pair.atoms() is not None for pair in pairs))
+            for pairs in self.alternatives
+        )
+
     def log_delta(self, epsilon: npt.ArrayLike) -> Floats:
         """The logarithm of delta for each epsilon, in floats, without the rounding up."""
         e = np.asarray(epsilon, dtype=np.float64)

@@ -158,6 +158,8 @@ def guarantee_for(
             f"{budget.delta:.3g}. Raise the budget or lower the mechanism's weight; nothing was drawn"
         )
     theorem, kind = mechanism.evidence
+    if not profile.is_exact:
+        kind = "theorem"
     assumptions = mechanism.assumptions
     if seed is not None:
         assumptions = (seed_warning(seed), *assumptions)
