@@ -39,7 +39,7 @@ class Budget:
     epsilon
         How much the odds of any conclusion about one unit may shift: a factor of e^epsilon. Finite, > 0.
     delta
-        The probability mass for which that factor need not hold, 0 <= delta < 1. Choose it far below one
+        What may come on top of that factor, in probability, 0 <= delta < 1. Choose it far below one
         over the number of units; 0 asks for a pure guarantee, which not every mechanism has.
     """
 

@@ -148,7 +148,7 @@ class Guarantee:
                 "How strongly",
                 f"epsilon = {self.epsilon:.6g}, delta = {readable_up(self.delta)}: no conclusion about one "
                 f"{self.unit.name} becomes more than {factor:.4g} times as likely as it would otherwise be"
-                + (f", apart from a probability of {readable_up(self.delta)}." if self.delta else "."),
+                + (f", plus {readable_up(self.delta)} in probability." if self.delta else "."),
             ),
             ("Not protected", self.unit.leaves_open + "."),
             ("Evidence", f"{self.evidence.theorem} ({_KINDS[self.evidence.kind]})."),

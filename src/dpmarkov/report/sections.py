@@ -81,7 +81,7 @@ def _short(release: Release) -> str:
     guarantee, layout, look = release.guarantee, release.layout, look_at(release)
     numbers = [
         ("ε (epsilon): the privacy budget; smaller protects more", f"{guarantee.epsilon:.6g}"),
-        ("δ (delta): the chance for which ε need not hold", readable_up(guarantee.delta)),
+        ("δ (delta): what may come on top, in probability", readable_up(guarantee.delta)),
         ("the unit: one of these is protected", guarantee.unit.name),
         ("states", f"{len(layout.target):,}"),
     ]
