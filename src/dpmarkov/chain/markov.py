@@ -387,9 +387,8 @@ class MarkovChain:
         if start is None:
             return self.stationary_distribution.copy()
         if isinstance(start, str | int | np.integer):
-            x = np.zeros(len(self))
-            x[self.states.index(start)] = 1.0  # type: ignore[arg-type]
-            return x
+            at = self.states.index(start)  # type: ignore[arg-type]
+            return (np.arange(len(self)) == at).astype(np.float64)
         return checked_distribution(start, len(self))
 
     def _mask(self, states: State | Iterable[State]) -> npt.NDArray[np.bool_]:

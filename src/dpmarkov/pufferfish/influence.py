@@ -12,6 +12,7 @@ bound holds at every node of a chain of any length, and is rounded up.
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -47,18 +48,18 @@ class NodeInfluence(Protocol):
         """The a <= left, b <= right with the least both(a, b) + price * (a + b), or None."""
 
 
-class SeparableInfluence:
+class SeparableInfluence(ABC):
     """Influence bounded by weight * fade(a) + fade(b), with a convex decreasing `fade`."""
 
     weight = 1.0
 
+    @abstractmethod
     def fade(self, t: int) -> float:
         """The bound on the influence on one point `t` steps after."""
-        raise NotImplementedError
 
+    @abstractmethod
     def turn(self, price: float) -> float:
         """The real t > 0 at which fade(t) + price * t is least."""
-        raise NotImplementedError
 
     def at(self, node: int) -> NodeInfluence:
         """The influence of the node: the same for each."""
