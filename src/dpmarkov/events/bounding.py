@@ -49,29 +49,28 @@ def bounded_counts(
         amount = f"SUM({dialect.wide('n')})" if weighted else "COUNT(*)"
         steps = {"kept": f"SELECT cell, {amount} AS n FROM events GROUP BY cell"}
         return steps, f"SELECT cell, {total} AS n FROM kept GROUP BY cell"
-    steps = {}
-    source, one = "events", "1"
+    amount = f"SUM({dialect.wide('n')})" if weighted else "COUNT(*)"
     if weighted or max_per_pair is not None:
-        amount = f"SUM({dialect.wide('n')})" if weighted else "COUNT(*)"
-        held = dialect.least(amount, max_per_pair or LARGEST_BOUND)
-        steps["pairs"] = f"SELECT u, cell, {held} AS n FROM events GROUP BY u, cell"
-        source, one = "pairs", "n"
-    size = whole(f"SUM({one})")
+        amount = dialect.least(amount, max_per_pair or LARGEST_BOUND)
     begin = dialect.hash_number(f"'{key.hex()} ' || {dialect.cast_text('u')}")
-    steps["heavy"] = f"SELECT u, {size} AS size FROM {source} GROUP BY u HAVING SUM({one}) > {max_events}"
-    steps["begun"] = f"SELECT u, size, {dialect.remainder(begin, 'size')} AS begin FROM heavy"
-    steps["light"] = (
-        f"SELECT e.cell AS cell, {one} AS n FROM {source} AS e LEFT JOIN heavy AS h ON h.u = e.u WHERE "
-        f"h.u IS NULL"
-    )
-    steps["grouped_heavy"] = (
-        f"SELECT e.u AS u, e.cell AS cell, h.size AS size, h.begin AS begin, {whole(f'SUM({one})')} AS n "
-        f"FROM {source} AS e JOIN begun AS h ON h.u = e.u GROUP BY e.u, e.cell, h.size, h.begin"
-    )
+    # The events are read once: whatever follows works on a user's cells, which are far fewer.
+    steps = {
+        "pairs": f"SELECT u, cell, {amount} AS n FROM events GROUP BY u, cell",
+        "heavy": f"SELECT u, {whole('SUM(n)')} AS size FROM pairs GROUP BY u HAVING SUM(n) > {max_events}",
+        "begun": f"SELECT u, size, {dialect.remainder(begin, 'size')} AS begin FROM heavy",
+        "light": (
+            "SELECT p.cell AS cell, p.n AS n FROM pairs AS p LEFT JOIN heavy AS h ON h.u = p.u "
+            "WHERE h.u IS NULL"
+        ),
+        "bounded": (
+            "SELECT p.u AS u, p.cell AS cell, p.n AS n, h.size AS size, h.begin AS begin "
+            "FROM pairs AS p JOIN begun AS h ON h.u = p.u"
+        ),
+    }
     running = whole(
         "SUM(n) OVER (PARTITION BY u ORDER BY cell ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
     )
-    steps["ranked"] = f"SELECT cell, size, begin, n, {running} AS upto FROM grouped_heavy"
+    steps["ranked"] = f"SELECT cell, size, begin, n, {running} AS upto FROM bounded"
     last = dialect.quotient(f"upto * {max_events} + begin", "size")
     before = dialect.quotient(f"(upto - n) * {max_events} + begin", "size")
     steps["chosen"] = f"SELECT cell, {last} - {before} AS n FROM ranked"

@@ -140,6 +140,10 @@ class Dialect(ABC):
         """A number that is known to be whole and to fit, as a 64-bit integer."""
         return f"CAST({expression} AS BIGINT)"
 
+    def narrow(self, expression: str, below: int) -> str:
+        """A whole number from 0 to `below` - 1 in a small type: windows sort narrow keys in half the time."""
+        return f"CAST({expression} AS {'SMALLINT' if below <= 2**15 else 'INTEGER'})"
+
     def wide(self, expression: str) -> str:
         """A 64-bit integer in a type whose sums cannot overflow."""
         return f"CAST({expression} AS {self.wide_type})"
@@ -204,6 +208,10 @@ class DuckDialect(Dialect):
     def cast_whole(self, expression: str) -> str:
         """A whole number as a 64-bit integer; one that does not fit is missing."""
         return f"TRY_CAST({expression} AS BIGINT)"
+
+    def narrow(self, expression: str, below: int) -> str:
+        """A whole number from 0 to `below` - 1 in a small type."""
+        return f"CAST({expression} AS UTINYINT)" if below <= 2**8 else super().narrow(expression, below)
 
     def matches(self, text: str, pattern: str) -> str:
         """Whether `text` matches a regular expression."""

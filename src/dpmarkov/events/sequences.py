@@ -154,11 +154,14 @@ def sequence_steps(
     join = "JOIN"
     if unknown is not None:
         position, join = f"COALESCE(s.position, {layout.target.index(unknown)})", "LEFT JOIN"
+    position = dialect.narrow(position, len(layout.target))
     tables = (
         f"FROM {engine.relation} AS data {join} states AS s ON s.key = {key_of(engine, state, layout.target)}"
     )
     group, group_join = grouping.join(engine, layout)
-    before, grouped = ("0", "") if grouping.column is None else ("LAG(g) OVER w", ", g")
+    before, grouped = "0", ""
+    if layout.groups is not None:
+        group, before, grouped = dialect.narrow(group, len(layout.groups)), "LAG(g) OVER w", ", g"
     steps = {
         "read": (
             f"SELECT {user_key(dialect, user)} AS u, {time_key(dialect, time, gap)} AS t, "
@@ -175,32 +178,36 @@ def sequence_steps(
     passed = f"{dialect.cast_whole('t')} - {dialect.cast_whole('t0')}"
     begins = "s0 IS NULL" if gap is None else f"(s0 IS NULL OR {passed} > {gap[0]})"
     width, rows = layout.cells.n_columns, layout.allowed.n_rows
-    first = layout.blocks[0].first_row
+    first, whole = layout.blocks[0].first_row, dialect.cast_whole
 
     def cell(row: str, column: str) -> str:
-        return dialect.cast_whole(f"({row}) * {width} + {column}")
+        return f"(({row}) * {whole(str(width))} + {column})"
 
     if rules.start is not None and layout.source is not None:
-        entry = cell(f"{first} + g * {rows} + {layout.source.index(rules.start)}", "s")
+        entry = cell(f"{first + layout.source.index(rules.start)} + {whole('g')} * {rows}", whole("s"))
     elif layout.starts:
         at = next(block.first_row for block in layout.blocks if block.kind == "starts")
-        entry = cell(f"{at} + g", "s")
+        entry = cell(f"{at} + {whole('g')}", whole("s"))
     else:
         entry = "NULL"
-    move = cell(f"{first} + g0 * {rows} + s0", "s")
+    move = cell(f"{first} + {whole('g0')} * {rows} + {whole('s0')}", whole("s"))
     if rules.collapse:
         move = f"CASE WHEN s <> s0 THEN {move} END"
     sources = [f"SELECT u, CASE WHEN {begins} THEN {entry} ELSE {move} END AS cell FROM steps"]
     if _needs_ends(rules, layout):
         steps |= _end_steps(begins, rules.collapse)
         if rules.end is not None:
-            leave = cell(f"{first} + last_g * {rows} + last_s", str(layout.target.index(rules.end)))
+            leave = cell(
+                f"{first} + {whole('last_g')} * {rows} + {whole('last_s')}",
+                str(layout.target.index(rules.end)),
+            )
             sources.append(f"SELECT u, {leave} AS cell FROM sequences")
         if layout.lengths is not None:
             at = next(block.first_row for block in layout.blocks if block.kind == "lengths")
             longest = len(layout.lengths)
             held = f"(CASE WHEN visits > {longest} THEN {longest} ELSE visits END - 1)"
-            sources.append(f"SELECT u, {cell(f'{at} + first_g', held)} AS cell FROM sequences")
+            lasted = cell(f"{at} + {whole('first_g')}", whole(held))
+            sources.append(f"SELECT u, {lasted} AS cell FROM sequences")
     steps["events"] = f"SELECT u, cell FROM ({' UNION ALL '.join(sources)}) AS every WHERE cell IS NOT NULL"
     return steps
 
