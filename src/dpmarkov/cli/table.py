@@ -43,7 +43,7 @@ _OPTIONS = [
         "--by",
         metavar="GROUP",
         help="One chain for each group: a column, or hour, weekday, month, date of the time or of a column: "
-        "'hour(pickup)'.",
+        "'hour(pickup)'; or an SQL expression in brackets.",
     ),
     click.option(
         "--groups", metavar="STATES", help="The declared groups (not needed for hours and the like)."

@@ -142,7 +142,9 @@ def bounds(
         raise ParameterError("leave out max_events and max_per_pair: they are what is looked for")
     # A bound at which nothing is cut: it makes the question one about users.
     asked = ask(**(question | {"max_events": _TOPS[-1], "max_per_pair": None}))
-    with open_table(data, asked.wanted, table=table, query=query, delimiter=delimiter) as engine:
+    with open_table(
+        data, asked.wanted, table=table, query=query, delimiter=delimiter, derived=asked.group_expression
+    ) as engine:
         steps = dict(event_steps(engine, asked))
         amount = engine.dialect.least("COUNT(*)" if asked.weight is None else "SUM(n)", _TOPS[-1])
         steps["per_user"] = f"SELECT u, {amount} AS size FROM events GROUP BY u"

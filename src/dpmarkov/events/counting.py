@@ -91,7 +91,8 @@ def count(
         And at most so many of them in any one cell.
     by
         One chain for each group: a column; `hour`, `weekday`, `month` or `date` of the time; or such a part
-        of another column, as in `"hour(pickup)"`. A transition belongs to the group that it starts in.
+        of another column, as in `"hour(pickup)"`; or an SQL expression over the columns of its own row, which
+        begins with a call or stands in brackets. A transition belongs to the group that it starts in.
     groups
         The declared groups; not needed for hours, weekdays and months.
     merge
@@ -148,7 +149,14 @@ def count(
         lengths=lengths,
     )
     key = Entropy.choose(seed).key("bounding")
-    with open_table(data, question.wanted, table=table, query=query, delimiter=delimiter) as engine:
+    with open_table(
+        data,
+        question.wanted,
+        table=table,
+        query=query,
+        delimiter=delimiter,
+        derived=question.group_expression,
+    ) as engine:
         return answer(engine, question, key=key, progress=progress)
 
 

@@ -11,9 +11,10 @@ import duckdb
 import numpy.typing as npt
 import pyarrow as pa
 
-from dpmarkov.errors import EngineError
+from dpmarkov.errors import EngineError, ParameterError
 from dpmarkov.events.dialect import DuckDialect, Kind
 from dpmarkov.events.engine import Column, Engine, Integers, Query
+from dpmarkov.events.expression import Expression
 from dpmarkov.events.progress import progress_bar
 
 __all__ = ["DuckEngine", "connect", "duck_kind"]
@@ -99,6 +100,32 @@ class DuckEngine(Engine):
     def share(self, name: str, columns: Mapping[str, Sequence[object] | Integers]) -> None:
         """Give the SQL text a small public table under `name`."""
         self._connection.register(name, pa.table({key: pa.array(values) for key, values in columns.items()}))
+
+    def derive(self, expression: Expression) -> None:
+        """Add the column that an expression computes from its row; its name is the expression's words."""
+        sql = expression.sql({column.name: column.sql for column in self.columns})
+        name = f"c{len(self.columns)}"
+        relation = f"(SELECT *, {sql} AS {name} FROM {self.relation} AS base)"
+        own = "SELECT function_name FROM duckdb_functions() WHERE NOT internal"
+        if {str(row[0]).lower() for row in self._connection.execute(own).fetchall()} & set(
+            expression.functions
+        ):
+            raise ParameterError(
+                f"by={expression.words!r} calls a function that this database defines anew; name a column "
+                "instead"
+            )
+        try:
+            described = self._connection.execute(f"DESCRIBE SELECT {name} FROM {relation}").fetchall()
+        except duckdb.Error as error:
+            # Nothing was read yet: what DuckDB says about types holds nothing of a row.
+            named = isinstance(error, duckdb.BinderException | duckdb.CatalogException)
+            reason = str(error).splitlines()[0] if named else type(error).__name__
+            raise ParameterError(
+                f"by={expression.words!r} does not fit the columns of {self._where} ({reason}). Columns of a "
+                "CSV file are text: cast them, as in hour(CAST(pickup AS TIMESTAMP))"
+            ) from None
+        self.columns = [*self.columns, Column(name, duck_kind(described[0][1]), expression.words)]
+        self.relation = relation
 
     def fetch(self, query: Query, *, progress: bool = False) -> list[npt.NDArray[Any]]:
         """Run a query; the columns of its answer."""

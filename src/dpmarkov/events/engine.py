@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from dpmarkov.errors import TableError
+from dpmarkov.errors import ParameterError, TableError
 from dpmarkov.events.dialect import Dialect, Kind
+from dpmarkov.events.expression import Expression
 
 __all__ = ["Column", "Engine", "Query", "pick"]
 
@@ -47,6 +48,14 @@ class Engine(ABC):
     @abstractmethod
     def share(self, name: str, columns: Mapping[str, Sequence[object] | Integers]) -> None:
         """Give the SQL text a small public table (states, groups, cells) under `name`."""
+
+    def derive(self, expression: Expression) -> None:
+        """Add the column that an expression computes from its row; its name is the expression's words."""
+        raise ParameterError(
+            f"by={expression.words!r}: an SQL expression is computed by DuckDB alone (files, tables in "
+            f"memory and duckdb:///); for {self.dialect.name} write it into a view or the query, and "
+            "name its column"
+        )
 
     @abstractmethod
     def fetch(self, query: Query, *, progress: bool = False) -> list[npt.NDArray[Any]]:

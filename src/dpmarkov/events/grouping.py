@@ -9,15 +9,17 @@ from pathlib import Path
 from dpmarkov.errors import ParameterError, StateSpaceError, TableError
 from dpmarkov.events.dialect import Kind
 from dpmarkov.events.engine import Column, Engine
+from dpmarkov.events.expression import Expression, is_expression, parse_expression
 from dpmarkov.events.matching import key_of, share_states
 from dpmarkov.events.public import read_public_columns
 from dpmarkov.layout import Layout
 from dpmarkov.states import State, StateSpace
 
-__all__ = ["Grouping", "declare_groups", "merge_states", "parse_by", "read_merge"]
+__all__ = ["Grouping", "declare_groups", "expression_of", "merge_states", "parse_by", "read_merge"]
 
 _PARTS = {"hour": (0, 24), "weekday": (1, 8), "month": (1, 13), "date": None}
-_CALL = re.compile(r"^(hour|weekday|month|date)\((.+)\)$")
+_MOST = 100_000
+_CALL = re.compile(r"^(hour|weekday|month|date)\(([^()]+)\)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +65,8 @@ def parse_by(by: str, time: str | None) -> tuple[str, str | None]:
     """The column that `by` needs, and the part of time it asks for.
 
     `hour`, `weekday`, `month` and `date` are parts of the time column where there is one, `hour(column)` of
-    any column; whatever else is a column.
+    any column. What begins with a call or stands in brackets is an SQL expression (`expression_of`), whatever
+    else a column.
     """
     if time is not None and by in _PARTS:
         return time, by
@@ -71,6 +74,11 @@ def parse_by(by: str, time: str | None) -> tuple[str, str | None]:
     if call is not None:
         return call.group(2).strip(), call.group(1)
     return by, None
+
+
+def expression_of(by: str) -> Expression | None:
+    """The SQL expression that `by` is, or None where it is a column."""
+    return parse_expression(by) if is_expression(by) else None
 
 
 def declare_groups(
@@ -82,13 +90,18 @@ def declare_groups(
             raise ParameterError("groups go with by, the column that they stand in")
         return None
     if groups is not None:
-        return groups if isinstance(groups, StateSpace) else StateSpace(groups)
+        space = groups if isinstance(groups, StateSpace) else StateSpace(groups)
+        if len(space) > _MOST:
+            raise StateSpaceError(
+                f"{len(space):,} groups are declared; at most {_MOST:,} can be, one chain each. "
+                "Group by less: hours, weekdays, districts"
+            )
+        return space
     known = _PARTS.get(part or "")
     if known is None:
         raise StateSpaceError(
             f"the groups of by={by!r} must be declared, as states are: groups=[...]. They are public "
-            f"knowledge, "
-            "or are discovered at a price"
+            "knowledge, never read off the sensitive table"
         )
     return StateSpace.range(*known)
 

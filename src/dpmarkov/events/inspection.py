@@ -75,7 +75,9 @@ def check(
         state space that is chosen because of it is no longer public.
     """
     asked = ask(**question)
-    with open_table(data, asked.wanted, table=table, query=query, delimiter=delimiter) as engine:
+    with open_table(
+        data, asked.wanted, table=table, query=query, delimiter=delimiter, derived=asked.group_expression
+    ) as engine:
         figures = _rows(engine, asked, progress)
         if asked.user is not None:
             figures |= _users(engine, asked, progress)

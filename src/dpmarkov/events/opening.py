@@ -12,6 +12,7 @@ from dpmarkov.errors import ParameterError, TableError
 from dpmarkov.events.dialect import Dialect
 from dpmarkov.events.duck import DuckEngine, connect, duck_kind
 from dpmarkov.events.engine import Engine, pick
+from dpmarkov.events.expression import Expression
 from dpmarkov.events.files import open_files
 from dpmarkov.events.frames import open_frame
 from dpmarkov.events.postgres import open_postgres
@@ -29,6 +30,7 @@ def open_table(
     table: str | None = None,
     query: str | None = None,
     delimiter: str | None = None,
+    derived: Expression | None = None,
 ) -> Engine:
     """Open `data` for the columns `wanted`.
 
@@ -43,7 +45,22 @@ def open_table(
         The table of a database or of a Spark session, or a read-only query.
     delimiter
         The field delimiter of a CSV file; by default a tab for `.tsv` and a comma otherwise.
+    derived
+        One more column, that an expression computes from the wanted ones.
     """
+    engine = _open(data, wanted, table=table, query=query, delimiter=delimiter)
+    if derived is not None:
+        try:
+            engine.derive(derived)
+        except BaseException:
+            engine.close()
+            raise
+    return engine
+
+
+def _open(
+    data: Any, wanted: Sequence[str], *, table: str | None, query: str | None, delimiter: str | None
+) -> Engine:
     if delimiter is not None and (not isinstance(data, str | PathLike) or _scheme(data) is not None):
         raise ParameterError("a delimiter goes with CSV files")
     scheme = _scheme(data)

@@ -7,7 +7,8 @@ from typing import Any
 
 from dpmarkov.errors import ParameterError, StateSpaceError
 from dpmarkov.events.bounding import check_bounds
-from dpmarkov.events.grouping import declare_groups, merge_states, parse_by, read_merge
+from dpmarkov.events.expression import Expression
+from dpmarkov.events.grouping import declare_groups, expression_of, merge_states, parse_by, read_merge
 from dpmarkov.events.matching import parse_unknown
 from dpmarkov.events.sequences import SequenceRules, parse_gap
 from dpmarkov.events.supports import SupportLike, build_layout
@@ -37,13 +38,15 @@ class Question:
     max_per_pair: int | None
     group_column: str | None
     group_part: str | None
+    group_expression: Expression | None
     merge: Mapping[State, State]
     details: Mapping[str, str | int | bool]
 
     @property
     def wanted(self) -> list[str]:
         """The columns that must be read, each once."""
-        names = (self.source, self.target, self.user, self.time, self.weight, self.group_column)
+        names = [self.source, self.target, self.user, self.time, self.weight]
+        names += [self.group_column] if self.group_expression is None else self.group_expression.columns
         return list(dict.fromkeys(name for name in names if name is not None))
 
 
@@ -168,6 +171,7 @@ def ask(
     _check_layout(layout, sequences=sequences, single=column is not None, start=start, end=end, by=by)
     spaces = [layout.target] if layout.source is None else [layout.target, layout.source]
     group_column, group_part = (None, None) if by is None else parse_by(by, time)
+    computed = None if group_column is None or group_part is not None else expression_of(group_column)
     details: dict[str, str | int | bool] = {"unknown": unknown}
     if rules is not None:
         details |= rules.details()
@@ -187,6 +191,7 @@ def ask(
         max_per_pair=max_per_pair,
         group_column=group_column,
         group_part=group_part,
+        group_expression=computed,
         merge=full,
         details=details,
     )
