@@ -53,6 +53,11 @@ class Block:
     at: slice
     cells: Support
 
+    @property
+    def rows(self) -> slice:
+        """Where its rows lie in an array with one value for each row of `Layout.cells`."""
+        return slice(self.first_row, self.first_row + self.cells.n_rows)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, init=False)
 class Layout:

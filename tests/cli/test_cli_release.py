@@ -232,3 +232,17 @@ def test_help_and_version_answer_without_the_heavy_imports() -> None:
 def run_help() -> str:
     command = [sys.executable, "-m", "dpmarkov", "--help"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_row_totals_are_bought_with_a_share(run: Run, table: Path, tmp_path: Path) -> None:
+    options = ("release", table, *BASE, "--mechanism", "dirichlet", "--totals-share", "0.1")
+    dry = run(*options, "--dry-run")
+    assert dry.code == 0, dry.err
+    assert "totals_scale 10" in dry.out
+    assert run(*options, "--out", tmp_path / "out").code == 0
+    totals = json.loads(run("show", tmp_path / "out", "--json").out)["row_totals"]
+    # |noise| > 250 has probability e^-25.
+    assert max(abs(a - b) for a, b in zip(totals, (500, 300, 200), strict=True)) <= 250
+    refused = run(*options[:-4], "--mechanism", "laplace", "--totals-share", "0.1", "--dry-run")
+    assert refused.code == 2
+    assert "reveals every count" in refused.err

@@ -49,6 +49,12 @@ if TYPE_CHECKING:
 )
 @click.option("--other", default="other", show_default=True, help="The state for what was not discovered.")
 @click.option("--expected-events", type=float, help="A public guess of the number of events, to choose by.")
+@click.option(
+    "--totals-share",
+    type=float,
+    metavar="SHARE",
+    help="Buy noisy row totals with this share of epsilon (Dirichlet only: the others reveal them).",
+)
 @click.option("--out", metavar="DIRECTORY", help="Where the release goes: release.json, transitions.parquet.")
 @click.option("--overwrite", is_flag=True, help="Replace a release that is in the directory.")
 @click.option("--dry-run", is_flag=True, help="Show unit, parameters and predicted error; read nothing.")
@@ -65,6 +71,7 @@ def release(
     floor: float | None,
     prior: float | None,
     expected_events: float | None,
+    totals_share: float | None,
     out: str | None,
     overwrite: bool,
     dry_run: bool,
@@ -106,7 +113,13 @@ def release(
         check_output(str(out), overwrite=overwrite)
         charges.append(discover(data, table, protected, budget, discover_states, other, seed))
     layout, arguments = count_arguments(data, table)
-    choice = {"mechanism": mechanism, "form": form, "floor": floor, "expected_events": expected_events}
+    choice = {
+        "mechanism": mechanism,
+        "form": form,
+        "floor": floor,
+        "expected_events": expected_events,
+        "totals_share": totals_share,
+    }
     if dry_run:
         _dry_run(layout, protected, budget, choice, as_json)
         return

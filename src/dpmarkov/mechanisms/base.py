@@ -27,10 +27,13 @@ class Draw:
         One probability for each cell of the layout.
     noisy_counts
         The counts with noise, for a mechanism that reveals them.
+    row_totals
+        The total of each row with noise, where a share of the budget bought it.
     """
 
     probabilities: Flat
     noisy_counts: npt.NDArray[np.int64] | None = None
+    row_totals: npt.NDArray[np.int64] | None = None
 
 
 class Mechanism(Protocol):

@@ -10,7 +10,8 @@ from dpmarkov.errors import ParameterError, UnitError
 from dpmarkov.layout import Layout
 from dpmarkov.mechanisms.additive import Additive
 from dpmarkov.mechanisms.base import Mechanism
-from dpmarkov.mechanisms.dirichlet import Form
+from dpmarkov.mechanisms.dirichlet import Dirichlet, Form
+from dpmarkov.mechanisms.row_totals import check_totals_share, with_row_totals
 from dpmarkov.planning.dirichlet import expected_events_guess, plan_dirichlet
 from dpmarkov.planning.predict import predicted_errors
 from dpmarkov.planning.reference import reference
@@ -110,6 +111,7 @@ def choose(
     form: Form | None = None,
     floor: float | None = None,
     expected_events: float | None = None,
+    totals_share: float | None = None,
 ) -> Choice:
     """The mechanism for a release.
 
@@ -125,7 +127,32 @@ def choose(
         The Dirichlet form and its least parameter; giving one asks for the Dirichlet mechanism.
     expected_events
         A public guess of the number of events; 1,000 a row by default.
+    totals_share
+        The share of epsilon that buys noisy row totals beside a Dirichlet draw.
     """
+    if totals_share is not None:
+        check_totals_share(totals_share)
+        rest = Budget(epsilon=(1 - totals_share) * budget.epsilon, delta=budget.delta)
+        chosen = choose(
+            layout,
+            unit=unit,
+            budget=rest,
+            mechanism=mechanism,
+            form=form,
+            floor=floor,
+            expected_events=expected_events,
+        )
+        if not isinstance(chosen.mechanism, Dirichlet):
+            raise ParameterError(
+                f"totals_share buys noisy row totals, and {chosen.mechanism.name} reveals every count with "
+                "noise, so the rows' totals are there already, for nothing. Leave totals_share out, or ask "
+                "for mechanism='dirichlet'"
+            )
+        both = with_row_totals(chosen.mechanism, unit=unit, budget=budget, share=totals_share)
+        return Choice(
+            mechanism=both,
+            reason=f"{chosen.reason} {totals_share:.3g} of epsilon buys the rows' totals.",
+        )
     if form is not None or floor is not None:
         if mechanism not in ("auto", "dirichlet"):
             raise ParameterError(

@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from dpmarkov.postprocess.simplex import project
 from dpmarkov.support import Support
 
 __all__ = ["remove_prior"]
@@ -14,7 +15,8 @@ def remove_prior(probabilities: Flat, cells: Support, *, prior: float, weighted_
     """The draw without the pull of its prior.
 
     A row drawn from Dirichlet(w x + a) has the mean (w x + a) / (w N + n a). With S = w N + n a this is
-    undone by (S q - a) / (w N); what turns negative is cut and the rest scaled back to the row.
+    undone by (S q - a) / (w N). Where that has negative entries, the nearest row without them is taken: all
+    other entries lose the same amount, so that large ones stay (nearly) unbiased.
 
     Parameters
     ----------
@@ -32,6 +34,6 @@ def remove_prior(probabilities: Flat, cells: Support, *, prior: float, weighted_
     pull = prior * sizes
     strength = np.maximum(np.asarray(weighted_totals, dtype=float), pull)
     counts = probabilities * np.repeat(strength + pull, sizes) - prior
-    kept = np.maximum(counts, 0.0)
+    kept = project(counts, cells)
     sums = np.repeat(np.asarray(cells.row_sums(kept), dtype=float), sizes)
     return np.where(sums > 0, kept / np.where(sums > 0, sums, 1.0), probabilities)

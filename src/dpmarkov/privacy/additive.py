@@ -24,10 +24,17 @@ from dpmarkov.privacy.pairs_additive import (
     GaussianNormPair,
 )
 from dpmarkov.privacy.profile import Profile
-from dpmarkov.privacy.sensitivity import Change, sensitivity, worst_changes
+from dpmarkov.privacy.sensitivity import Change, row_total_changes, sensitivity, worst_changes
 from dpmarkov.privacy.unit import Unit
 
-__all__ = ["calibrate_gaussian", "calibrate_laplace", "gaussian_profile", "laplace_profile"]
+__all__ = [
+    "calibrate_gaussian",
+    "calibrate_laplace",
+    "gaussian_profile",
+    "laplace_profile",
+    "row_totals_profile",
+    "row_totals_scale",
+]
 
 _BITS = 20
 _TOLERANCE = 1e-6
@@ -37,10 +44,23 @@ _EXACT_CELLS = 3
 
 def laplace_profile(unit: Unit, scale: float) -> Profile:
     """Discrete Laplace noise of `scale` on every cell: the exact curve under `unit`."""
+    return _laplace(worst_changes(unit), scale)
+
+
+def row_totals_profile(unit: Unit, scale: float) -> Profile:
+    """Discrete Laplace noise of `scale` on the total of every row: the exact curve under `unit`."""
+    return _laplace(row_total_changes(unit), scale)
+
+
+def row_totals_scale(unit: Unit, epsilon: Fraction) -> float:
+    """The scale for which noisy row totals cost `epsilon`, with delta = 0; rounded up."""
+    return _fraction_up(max(sum(change.steps) for change in row_total_changes(unit)) / epsilon)
+
+
+def _laplace(changes: tuple[Change, ...], scale: float) -> Profile:
     return Profile(
         tuple(
-            tuple(DiscreteLaplacePair(scale=scale, shift=step) for step in change.steps)
-            for change in worst_changes(unit)
+            tuple(DiscreteLaplacePair(scale=scale, shift=step) for step in change.steps) for change in changes
         )
     )
 

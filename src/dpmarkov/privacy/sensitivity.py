@@ -19,6 +19,24 @@ visit                    1, 1 or 2              1                   a -> b becom
 An event that turns into one that is not counted is a change with the gain or the loss left out. A visit's two
 new transitions share a cell where a = x = b and a gap had kept the two a's apart; what vanishes then is the
 start that the second a had been.
+
+**Row totals.** A row's total gains what its cells gain. Several of a change's events may lie in one row, and
+moving one total by a + b is worse than moving two by a and b; so all gains go to one row and all losses to
+another, whatever bound there is for a single cell.
+
+=======================  =====================  ==================  =====================================
+unit                     gains                  losses              why
+=======================  =====================  ==================  =====================================
+destination              1                      none                an event becomes one that is counted
+event, add_remove        1                      none
+event, replace           1                      1                   in any two rows
+user, add_remove         m                      none                all events in one row
+user, replace            m                      m                   in any two rows
+visit                    2                      1                   a = x = b, and a start vanishes
+=======================  =====================  ==================  =====================================
+
+Under `Destination` an event stays in its row, so the totals of all events are public; but an event whose
+destination is not declared is not counted, and whether it is one of these is what is protected.
 """
 
 import math
@@ -27,7 +45,7 @@ from dataclasses import dataclass
 from dpmarkov.errors import UnitError
 from dpmarkov.privacy.unit import Destination, Event, Unit, User, Visit
 
-__all__ = ["Change", "Sensitivity", "sensitivity", "worst_changes"]
+__all__ = ["Change", "Sensitivity", "row_total_changes", "sensitivity", "worst_changes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +106,15 @@ def worst_changes(unit: Unit) -> tuple[Change, ...]:
         f"the unit {unit.name!r} does not say how it moves counts; "
         "use Destination(), Event(), User(...) or Visit()"
     )
+
+
+def row_total_changes(unit: Unit) -> tuple[Change, ...]:
+    """The worst changes of the rows' totals; the second table at the top of this module."""
+    if isinstance(unit, Destination):
+        return (Change(gains=(1,)),)
+    gains = max(sum(change.gains) for change in worst_changes(unit))
+    losses = max(sum(change.losses) for change in worst_changes(unit))
+    return (Change(gains=(gains,), losses=(losses,) if losses else ()),)
 
 
 def sensitivity(unit: Unit) -> Sensitivity:

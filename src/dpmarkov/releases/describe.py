@@ -1,6 +1,7 @@
 """A release in plain words, for the terminal."""
 
 import hashlib
+import math
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -73,9 +74,19 @@ def describe(release: Release) -> str:
             if reason
             else []
         ),
+        *_totals(release),
         f"Made        {release.created} by dpmarkov {release.version}",
     ]
     return "\n\n".join([*_title(release), guarantee, "\n".join(made), _long_run(release)]).rstrip()
+
+
+def _totals(release: Release) -> list[str]:
+    """What is known of the rows' totals, where they were bought."""
+    if release.row_totals is None:
+        return []
+    # P(|noise| > x) <= exp(-x / scale) for the discrete Laplace law.
+    reach = math.ceil(float(release.mechanism["totals_scale"]) * math.log(20))
+    return [f"Row totals  bought, each within {reach:,} of the true one in 95 % of cases (row_totals)"]
 
 
 def _error_bars(release: Release) -> "Uncertain | None":
@@ -160,6 +171,8 @@ def summary(release: Release) -> dict[str, object]:
     if layout.groups is not None:
         data["groups"] = [str(group) for group in layout.groups]
         return data
+    if release.row_totals is not None:
+        data["row_totals"] = release.row_totals[layout.block("transitions").rows].tolist()
     if layout.source is None:
         data["distribution"] = dict(zip(map(str, layout.target), release.probabilities.tolist(), strict=True))
     if layout.is_chain:

@@ -1,7 +1,7 @@
 """A release on disk: `release.json` and `transitions.parquet`, written whole or not at all.
 
 With sequences there are also `starts.parquet` and `lengths.parquet`; a mechanism that reveals noisy counts
-adds a file of these for each.
+adds a file of these for each. `row_totals.parquet` is there where noisy row totals were bought.
 
 Rows, order and size of the files depend on the layout alone: probabilities are stored plain, without
 compression or statistics, so that not even a file's size tells anything about the draw.
@@ -41,7 +41,8 @@ _TABLES: dict[BlockKind, tuple[str, str]] = {
     "starts": ("starts.parquet", "start_counts.parquet"),
     "lengths": ("lengths.parquet", "length_counts.parquet"),
 }
-_OWN_FILES = {RELEASE_FILE, *(name for names in _TABLES.values() for name in names)}
+TOTALS_FILE = "row_totals.parquet"
+_OWN_FILES = {RELEASE_FILE, TOTALS_FILE, *(name for names in _TABLES.values() for name in names)}
 
 
 def check_output(path: str | PathLike[str], *, overwrite: bool = False) -> Path:
@@ -73,6 +74,8 @@ def save(release: Release, path: str | PathLike[str], *, overwrite: bool = False
         files[shares] = _parquet(release.layout, kind, "probability", release.probabilities)
         if release.noisy_counts is not None:
             files[counts] = _parquet(release.layout, kind, "noisy_count", release.noisy_counts)
+    if release.row_totals is not None:
+        files[TOTALS_FILE] = _totals(release.layout, release.row_totals)
     document = {
         "format": FORMAT,
         "schema_version": SCHEMA_VERSION,
@@ -154,7 +157,31 @@ def _parquet(layout: Layout, kind: BlockKind, column: str, values: npt.NDArray[n
         if layout.target.has_labels:
             labels[f"{name}_label"] = _labels(layout.target, at)
     columns[column] = pa.array(values[blocks[0].at.start : blocks[-1].at.stop])
-    columns |= labels
+    return _plain(columns | labels, column)
+
+
+def _totals(layout: Layout, totals: npt.NDArray[np.int64]) -> bytes:
+    """One noisy total for each row in the layout's order; `from` is null in rows of starts and lengths."""
+    columns: dict[str, pa.Array] = {
+        "part": pa.array([block.kind for block in layout.blocks for _ in range(block.cells.n_rows)])
+    }
+    if layout.groups is not None:
+        # Blocks come kind by kind, and in each kind group by group.
+        sizes = [block.cells.n_rows for block in layout.blocks]
+        columns["group"] = _states(
+            layout.groups, np.repeat(np.arange(len(sizes), dtype=np.int64) % len(layout.groups), sizes)
+        )
+    if layout.source is not None:
+        source = pa.array(layout.source.states, type=pa.int64() if layout.source.is_integer else pa.string())
+        nothing = pa.nulls(1, type=source.type)
+        columns["from"] = pa.concat_arrays(
+            [source if block.kind == "transitions" else nothing for block in layout.blocks]
+        )
+    return _plain(columns | {"noisy_total": pa.array(totals)}, "noisy_total")
+
+
+def _plain(columns: dict[str, pa.Array], column: str) -> bytes:
+    """A table as a Parquet file whose size does not depend on the values of `column`."""
     buffer = io.BytesIO()
     pq.write_table(
         pa.table(columns),
@@ -202,6 +229,10 @@ def load(path: str | PathLike[str]) -> Release:
         noisy = None
         if COUNTS_FILE in hashes:
             noisy = _read(folder, 1, hashes, layout, "noisy_count").astype(np.int64)
+        totals = None
+        if TOTALS_FILE in hashes:
+            read = _read_table(folder, TOTALS_FILE, hashes, layout.cells.n_rows, "noisy_total")
+            totals = read.astype(np.int64)
         return Release(
             layout=layout,
             probabilities=_read(folder, 0, hashes, layout, "probability").astype(np.float64),
@@ -211,6 +242,7 @@ def load(path: str | PathLike[str]) -> Release:
             version=made["version"],
             seed=made["seed"],
             noisy_counts=noisy,
+            row_totals=totals,
             counting=document.get("counting", {}),
         )
     except DpmarkovError as error:

@@ -33,6 +33,7 @@ def release(
     form: Form | None = None,
     floor: float | None = None,
     expected_events: float | None = None,
+    totals_share: float | None = None,
     charges: Sequence[Charge] = (),
     seed: int | None = None,
 ) -> Release:
@@ -53,6 +54,9 @@ def release(
         The Dirichlet form and its least parameter; giving one asks for the Dirichlet mechanism.
     expected_events
         A public guess of the number of events, for that prediction alone. Rounded to one significant digit.
+    totals_share
+        The share of epsilon, such as 0.1, that buys noisy totals of the rows, for the Dirichlet mechanism:
+        narrower error bars, flows, and a *prior* form without its prior. The others reveal them anyway.
     charges
         What was spent on the same data before, to learn bounds or states: it comes out of the budget, and the
         guarantee covers it too.
@@ -86,11 +90,13 @@ def release(
             form=form,
             floor=floor,
             expected_events=expected_events,
+            totals_share=totals_share,
         )
         mechanism, reason = choice.mechanism, choice.reason
-    elif form is not None or floor is not None or expected_events is not None:
+    elif any(given is not None for given in (form, floor, expected_events, totals_share)):
         raise ParameterError(
-            "form, floor and expected_events choose a mechanism; leave them out when you give one"
+            "form, floor, expected_events and totals_share choose a mechanism; leave them out when you give "
+            "one"
         )
     elif not hasattr(mechanism, "profile"):
         raise ParameterError(
@@ -110,6 +116,7 @@ def release(
         version=version("dpmarkov"),
         seed=seed,
         noisy_counts=draw.noisy_counts,
+        row_totals=draw.row_totals,
         counting=counts.contributions.to_dict(),
     )
 

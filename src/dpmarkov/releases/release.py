@@ -49,6 +49,8 @@ class Release:
         Set for a simulation: such a release is *not private*.
     noisy_counts
         The counts with noise, from mechanisms that reveal them.
+    row_totals
+        The total of each row of `layout.cells` with noise, where a share of the budget bought it.
     counting
         The public rules that the events were counted by.
     """
@@ -61,6 +63,7 @@ class Release:
     version: str
     seed: int | None = None
     noisy_counts: npt.NDArray[np.int64] | None = None
+    row_totals: npt.NDArray[np.int64] | None = None
     counting: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -73,6 +76,11 @@ class Release:
         sums = self.layout.cells.row_sums(p)
         if not (np.all(np.isfinite(p)) and np.all(p >= 0) and np.allclose(sums, 1, rtol=0, atol=1e-9)):
             raise ReleaseFormatError("the probabilities are not rows of a stochastic matrix")
+        if self.row_totals is not None and self.row_totals.shape != (self.layout.cells.n_rows,):
+            raise ReleaseFormatError(
+                f"there must be one total for each of {self.layout.cells.n_rows} rows; "
+                f"got {self.row_totals.shape}"
+            )
         p.flags.writeable = False
         object.__setattr__(self, "probabilities", p)
 
@@ -84,13 +92,15 @@ class Release:
     def of(self, group: State) -> "Release":
         """The part of one group, under the same guarantee (which covers all groups together)."""
         kinds = dict.fromkeys(block.kind for block in self.layout.blocks)
-        parts = [self.layout.block(kind, group).at for kind in kinds]
-        noisy = self.noisy_counts
+        blocks = [self.layout.block(kind, group) for kind in kinds]
+        parts = [block.at for block in blocks]
+        noisy, totals = self.noisy_counts, self.row_totals
         return replace(
             self,
             layout=self.layout.of_group(group),
             probabilities=np.concatenate([self.probabilities[at] for at in parts]),
             noisy_counts=None if noisy is None else np.concatenate([noisy[at] for at in parts]),
+            row_totals=None if totals is None else np.concatenate([totals[block.rows] for block in blocks]),
         )
 
     @property

@@ -15,6 +15,10 @@ The draw is about u, not about the counts: u = w x + alpha (form *prior*) or u =
 *floor*). How much of a small cell is floor depends on S too. In each draw some to-states, chosen at random,
 are taken at their released value and the others with all of the floor removed that the bound on S allows:
 cells near the floor become 0, and larger ones lose their prior.
+
+Where noisy row totals were bought, a total N is redrawn with its noise in each draw, and K is known: w N + n
+alpha (form *prior*), or at least w N (form *floor*). The prior is then known too and leaves every draw. Its
+release has lost it already; the Dirichlet draw is put together again from the release and the total.
 """
 
 from dataclasses import dataclass
@@ -24,9 +28,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmarkov.entropy import Entropy
+from dpmarkov.postprocess.noise import NoiseLaw
+from dpmarkov.postprocess.prior import remove_prior
 from dpmarkov.support import Support
 
-__all__ = ["DirichletRows", "least_totals"]
+__all__ = ["DirichletRows", "NoisyTotals", "least_totals"]
 
 Flat = npt.NDArray[np.float64]
 Form = Literal["floor", "prior"]
@@ -34,6 +40,23 @@ Form = Literal["floor", "prior"]
 _CONFIDENCE = 0.98
 _TRIALS = 4000
 _MOMENT_DRAWS = 400
+_NOTHING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NoisyTotals:
+    """The rows' totals with discrete Laplace noise.
+
+    Parameters
+    ----------
+    values
+        One noisy total for each row.
+    law
+        The noise.
+    """
+
+    values: npt.NDArray[np.int64]
+    law: NoiseLaw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,6 +71,8 @@ class DirichletRows:
         The mechanism's public parameters.
     least
         A lower bound of each row's S.
+    totals
+        The rows' noisy totals, if they were bought.
     """
 
     cells: Support
@@ -56,18 +81,38 @@ class DirichletRows:
     weight: float
     floor: float
     least: Flat
+    totals: NoisyTotals | None = None
 
     @classmethod
     def of(
-        cls, released: Flat, cells: Support, *, form: Form, weight: float, floor: float
+        cls,
+        released: Flat,
+        cells: Support,
+        *,
+        form: Form,
+        weight: float,
+        floor: float,
+        totals: NoisyTotals | None = None,
     ) -> "DirichletRows":
-        """Bound the rows' totals."""
-        least = least_totals(released, cells, floor)
-        return cls(cells=cells, released=released, form=form, weight=weight, floor=floor, least=least)
+        """Bound the rows' totals, where they were not bought."""
+        freed = totals is not None and form == "prior"
+        public = np.asarray(cells.row_sizes * floor, dtype=np.float64)
+        least = public if freed else least_totals(released, cells, floor)
+        return cls(
+            cells=cells,
+            released=released,
+            form=form,
+            weight=weight,
+            floor=floor,
+            least=least,
+            totals=totals,
+        )
 
     @property
     def method(self) -> str:
         """How the draws are made, in words."""
+        if self.totals is not None:
+            return "the Dirichlet draw repeated at the row totals that were bought, with their own noise"
         return (
             "the Dirichlet draw repeated at the least size that each row can have; the rows' true sizes are "
             "secret and were not bought, and so is how much of a small entry is the mechanism's floor: these "
@@ -85,27 +130,67 @@ class DirichletRows:
         return np.asarray(self._few_draws().var(axis=0))
 
     @property
-    def noise_variance(self) -> None:
-        """None: the noise is not on the counts."""
-        return None
+    def noise_variance(self) -> Flat | None:
+        """The variance of a gamma variable over w squared, where the prior left the release; else None."""
+        if self.totals is None or self.form == "floor":
+            return None
+        data = self.weight * np.maximum(self.totals.values, 0)[self.cells.row_of_cell]
+        return np.asarray((self.released * data + self.floor) / self.weight**2)
 
     @property
-    def residual(self) -> None:
-        """None: there are no noisy counts."""
-        return None
+    def residual(self) -> Flat | None:
+        """Nothing is learnt from other cells, so there is no pull; None where there are no counts."""
+        return None if self.noise_variance is None else np.zeros(self.released.size)
 
     def _few_draws(self) -> Flat:
         return self.counts(_MOMENT_DRAWS, Entropy.seeded(0).generator("moments"))
 
+    def repeated(self, number: int, rng: np.random.Generator) -> tuple[Flat, list[Flat]] | None:
+        """Rows without what noise may have put into empty cells, and releases that these would lead to.
+
+        What the releases have on average more than the rows is the bias of cutting at zero, at its largest.
+        None where the prior is still in the release: its draws cover that already.
+        """
+        if self.totals is None or self.form == "floor":
+            return None
+        rows, cells = self.cells.row_of_cell, self.cells
+        data = self.weight * np.maximum(self.totals.values, 0).astype(float)
+        inside = self.released * data[rows]
+        inside = np.where(inside <= 2 * np.sqrt(self.floor), _NOTHING * self.released, inside)
+        truth = np.asarray(inside / np.asarray(cells.row_sums(inside))[rows])
+        drawn = []
+        for _ in range(number):
+            g = rng.standard_gamma(truth * data[rows] + self.floor)
+            share = g / np.asarray(cells.row_sums(g))[rows]
+            made = remove_prior(share, cells, prior=self.floor, weighted_totals=data)
+            made = np.maximum(made, _NOTHING * self.released)
+            drawn.append(np.asarray(made / np.asarray(cells.row_sums(made))[rows]))
+        return truth, drawn
+
     def counts(self, number: int, rng: np.random.Generator) -> Flat:
         """`number` draws of all true counts, shape (number, cells)."""
         rows, columns = self.cells.row_of_cell, self.cells.indices
-        u = rng.standard_gamma(self.released * self.least[rows], (number, self.released.size))
+        if self.totals is None:
+            u = rng.standard_gamma(self.released * self.least[rows], (number, self.released.size))
+        else:
+            drawn = self.totals.values + rng.choice(
+                np.arange(-self.totals.law.radius, self.totals.law.radius + 1),
+                p=self.totals.law.pmf(),
+                size=(number, self.cells.n_rows),
+            )
+            data = self.weight * np.maximum(drawn, 0)
+            if self.form == "prior":
+                # The prior comes back: cells that were cut to zero are taken to have been at it.
+                u = rng.standard_gamma(self.released * data[:, rows] + self.floor)
+            else:
+                u = rng.standard_gamma(self.released * np.maximum(data, self.least)[:, rows])
         emptied = rng.random((number, self.cells.n_columns)) < rng.random((number, 1))
         # A cell that sits on the floor shows up to two standard deviations above it.
         near_floor = u <= self.floor + 2 * np.sqrt(self.floor)
-        rest = np.where(near_floor, 0.0, u - self.floor if self.form == "prior" else u)
-        return np.asarray(np.where(emptied[:, columns], rest, u) / self.weight)
+        less = np.maximum(u - self.floor, 0.0) if self.form == "prior" else u
+        rest = np.where(near_floor, 0.0, less)
+        whole = less if self.totals is not None else u
+        return np.asarray(np.where(emptied[:, columns], rest, whole) / self.weight)
 
 
 def least_totals(released: Flat, cells: Support, floor: float) -> Flat:

@@ -18,7 +18,7 @@ from dpmarkov.errors import ChainError
 from dpmarkov.postprocess.noise import NoiseLaw
 from dpmarkov.support import Support
 from dpmarkov.utility.count_rows import CountRows
-from dpmarkov.utility.dirichlet_rows import DirichletRows
+from dpmarkov.utility.dirichlet_rows import DirichletRows, NoisyTotals
 
 if TYPE_CHECKING:
     from dpmarkov.releases import Release
@@ -89,6 +89,12 @@ def posterior_of(release: "Release") -> RowPosterior:
             form=release.mechanism["form"],
             weight=float(release.mechanism["weight"]),
             floor=float(release.mechanism["floor"]),
+            totals=None
+            if release.row_totals is None
+            else NoisyTotals(
+                values=release.row_totals[block.rows],
+                law=NoiseLaw(kind="laplace", scale=float(release.mechanism["totals_scale"])),
+            ),
         )
     raise ChainError(
         f"no error bars are known for the mechanism {release.mechanism.get('name')!r}; they exist for the "

@@ -19,6 +19,7 @@ from dpmarkov.chain.gth import stationary_vectors
 from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ChainError, EngineError, ParameterError
 from dpmarkov.utility.directions import noise_reach
+from dpmarkov.utility.dirichlet_rows import DirichletRows
 from dpmarkov.utility.first_order import stationary_variance
 from dpmarkov.utility.posterior import RowPosterior, posterior_of, rows_from_counts
 
@@ -62,6 +63,7 @@ _MOST_FAILURES = 0.1
 _SHARES = ("stationary_distribution", "transition_matrix")
 _ZERO = 1e-7
 _LEAST_VARIANCE = 1e-300
+_REPEATS = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -226,7 +228,7 @@ def stationary_error_bars(release: "Release", *, level: float = 0.95) -> Uncerta
     check_level(level, 50)
     posterior = posterior_of(release)
     noise = posterior.noise_variance
-    if noise is None:
+    if noise is None or release.row_totals is not None:
         return uncertainty(release, "stationary_distribution", level=level, draws=200)
     chain = chain_from(release, posterior, posterior.released)
     pi = chain.stationary_distribution
@@ -325,13 +327,14 @@ def _reach(
         return none, none
     mean = posterior.mean
     spread = noise + mean if sampling else noise
+    bias = _bias(compute, release, posterior, entropy)
     width = float(special.ndtri(0.5 + level / 2))
     if name == "stationary_distribution":
         chain = chain_from(release, posterior, posterior.released)
         if chain.is_irreducible and len(chain) <= _CLOSED_FORM_STATES:
             return width * np.sqrt(
                 stationary_variance(chain, posterior.cells, mean=mean, spread=spread)
-            ), none
+            ), -bias
 
     def chain_of(counts: Array) -> MarkovChain:
         sums = np.repeat(np.asarray(posterior.cells.row_sums(counts)), posterior.cells.row_sizes)
@@ -345,7 +348,24 @@ def _reach(
         residual=residual,
         rng=entropy.generator("directions"),
     )
-    return width * error, pull
+    return width * error, pull - bias
+
+
+def _bias(compute: Quantity, release: "Release", posterior: RowPosterior, entropy: Entropy) -> Array:
+    """By how much a release is off on average, where its mechanism cuts at zero; at its largest."""
+    if not isinstance(posterior, DirichletRows):
+        return np.array(0.0)
+    again = posterior.repeated(_REPEATS, entropy.generator("repeated releases"))
+    if again is None:
+        return np.array(0.0)
+    truth, drawn = again
+    try:
+        found = [compute(chain_from(release, posterior, rows)) for rows in drawn]
+        middle = np.mean([np.asarray(value, dtype=np.float64) for value in found], axis=0)
+        at_truth = compute(chain_from(release, posterior, truth))
+        return np.asarray(middle - np.asarray(at_truth, dtype=np.float64))
+    except (ChainError, EngineError):
+        return np.array(0.0)
 
 
 def stationary_stretch(chain: MarkovChain, posterior: RowPosterior) -> Array:
