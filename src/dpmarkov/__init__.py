@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpmarkov.chain import MarkovChain as MarkovChain
     from dpmarkov.counts import TransitionCounts as TransitionCounts
+    from dpmarkov.discovery import BoundsReport as BoundsReport
     from dpmarkov.discovery import bounds as bounds
     from dpmarkov.discovery import discover_states as discover_states
     from dpmarkov.errors import DpmarkovError as DpmarkovError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from dpmarkov.events import count as count
     from dpmarkov.layout import Layout as Layout
     from dpmarkov.planning import plan as plan
+    from dpmarkov.planning import plan_bounds as plan_bounds
     from dpmarkov.privacy.budget import Budget as Budget
     from dpmarkov.privacy.charge import Charge as Charge
     from dpmarkov.privacy.guarantee import Guarantee as Guarantee
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from dpmarkov.utility.compare import compare as compare
 
 _PUBLIC = {
+    "BoundsReport": "dpmarkov.discovery",
     "Budget": "dpmarkov.privacy.budget",
     "Charge": "dpmarkov.privacy.charge",
     "Destination": "dpmarkov.privacy.unit",
@@ -65,6 +68,7 @@ _PUBLIC = {
     "load": "dpmarkov.releases",
     "paper_claim": "dpmarkov.queries",
     "plan": "dpmarkov.planning",
+    "plan_bounds": "dpmarkov.planning",
     "privatize_average": "dpmarkov.queries",
     "privatize_matrix": "dpmarkov.queries",
     "privatize_vector": "dpmarkov.queries",

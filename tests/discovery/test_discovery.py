@@ -1,5 +1,6 @@
 """Private looks before counting: sensitivities, the selection rule, and the price in the guarantee."""
 
+import dataclasses
 import math
 from itertools import pairwise
 
@@ -208,3 +209,36 @@ def test_command_line(tmp_path):
     assert "private histogram" in text
     again = run(cli, ["bounds", *data, "--states", "a,b,c", "--epsilon", ".1", "--out", charge])
     assert isinstance(again.exception, ParameterError)
+
+
+def test_a_plan_of_bounds_trades_noise_for_lost_events(tmp_path):
+    from click.testing import CliRunner
+
+    from dpmarkov.cli import cli
+    from dpmarkov.errors import ReleaseFormatError
+
+    table = log(7, users=4000)
+    report = dpm.bounds(table, epsilon=0.2, seed=1, **SEQUENCE)
+    layout = dpm.Layout.square(dpm.StateSpace(["a", "b", "c"]))
+    budget = dpm.Budget(epsilon=1, delta=1e-6)
+    made = dpm.plan_bounds(report, layout, budget=budget, bounds=[1, 4, 50])
+    assert [cost.max_events for cost in made.costs] == sorted({1, 4, 50, report.max_events})
+    first, last = made.costs[0], made.costs[-1]
+    assert first.lost_events > 0.3 > last.lost_events
+    assert last.row_error > first.row_error > 0
+    sizes = table.groupby("u").size()
+    assert abs(first.lost_events - (1 - len(sizes) / len(table))) < 0.1
+    assert abs(report.events() / len(table) - 1) < 0.2
+    # The noise is that of a release which pays for the look too.
+    cheaper = dpm.plan_bounds(report, layout, budget=dpm.Budget(epsilon=4, delta=1e-6), bounds=[50])
+    assert cheaper.costs[-1].row_error < last.row_error / 2
+    with pytest.raises(ParameterError, match="does not cover"):
+        dpm.plan_bounds(report, layout, budget=dpm.Budget(epsilon=0.1, delta=1e-6))
+    path = report.charge.save(tmp_path / "bounds.json")
+    arguments = ["plan", "--states", "a,b,c", "--bounds", str(path), "--epsilon", "1"]
+    shown = CliRunner().invoke(cli, arguments)
+    assert shown.exit_code == 0, f"{shown.output} {shown.exception}"
+    assert "row error by noise" in shown.output
+    assert isinstance(CliRunner().invoke(cli, [*arguments, "--accuracy", ".1"]).exception, ParameterError)
+    with pytest.raises(ReleaseFormatError, match="holds no bound"):
+        dpm.BoundsReport.from_charge(dataclasses.replace(report.charge, result={}))

@@ -27,6 +27,11 @@ from dpmarkov.errors import ParameterError
 @click.option("--relation", help="For --unit event and user: add_remove (default) or replace.")
 @click.option("--max-events", type=int, help="For --unit user: events of a user that count at most.")
 @click.option("--max-per-pair", type=int, help="For --unit user: of these, in any one cell.")
+@click.option(
+    "--bounds",
+    metavar="FILE",
+    help="The charge file of `dpmarkov bounds`: compare bounds on a user's events instead.",
+)
 @click.option("--epsilon", type=float, help="Privacy budget, > 0.")
 @click.option("--delta", type=float, default=1e-6, show_default=True, help="Privacy budget, 0 <= delta < 1.")
 @click.option(
@@ -44,6 +49,7 @@ def plan(
     relation: str | None,
     max_events: int | None,
     max_per_pair: int | None,
+    bounds: str | None,
     epsilon: float | None,
     delta: float,
     accuracy: float | None,
@@ -54,6 +60,7 @@ def plan(
     \b
     dpmarkov plan --states 65 --events 300000 --epsilon 1 --delta 1e-6
     dpmarkov plan --like last-year/ --epsilon 0.5 --accuracy 0.05
+    dpmarkov plan --states 17 --bounds bounds.json --epsilon 1
     """
     if epsilon is None:
         raise ParameterError("--epsilon is missing: how much privacy may be spent? 1 is a common choice")
@@ -64,8 +71,6 @@ def plan(
     from dpmarkov.events import make_layout
     from dpmarkov.odds import odds
 
-    bounds = {"user": None, "max_events": max_events, "max_per_pair": max_per_pair}
-    protected = parse_unit(unit, relation, bounds)
     budget = dpm.Budget(epsilon=epsilon, delta=delta)
     earlier = None if like is None else dpm.load(like)
     layout = None
@@ -73,6 +78,27 @@ def plan(
         space = dpm.StateSpace.range(0, int(states)) if states.isdecimal() else parse_states(states)
         sources = None if from_states is None else parse_states(from_states)
         layout = make_layout(states=space, source_states=sources, support=support, single=single)
+    if bounds is not None:
+        if unit not in (None, "user") or relation is not None or accuracy is not None:
+            raise ParameterError(
+                "--bounds goes with users, and takes their relation from its file; leave out "
+                "--relation and --accuracy"
+            )
+        report = dpm.BoundsReport.from_charge(dpm.Charge.load(bounds))
+        tried = {} if max_events is None else {"bounds": [max_events]}
+        compared = dpm.plan_bounds(
+            report,
+            layout,
+            budget=budget,
+            max_per_pair=max_per_pair,
+            expected_events=events,
+            like=earlier,
+            **tried,
+        )
+        click.echo(json.dumps(compared.to_dict(), indent=1) if as_json else compared.describe())
+        return
+    limits = {"user": None, "max_events": max_events, "max_per_pair": max_per_pair}
+    protected = parse_unit(unit, relation, limits)
     made = dpm.plan(
         layout, unit=protected, budget=budget, expected_events=events, like=earlier, accuracy=accuracy
     )

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmarkov.entropy import Entropy
-from dpmarkov.errors import ParameterError
+from dpmarkov.errors import ParameterError, ReleaseFormatError
 from dpmarkov.events.counting import event_steps
 from dpmarkov.events.engine import Query
 from dpmarkov.events.opening import open_table
@@ -51,6 +51,23 @@ class BoundsReport:
     max_events: int
     tops: tuple[int, ...]
     users: tuple[int, ...]
+
+    @classmethod
+    def from_charge(cls, charge: Charge) -> "BoundsReport":
+        """The report that a charge of `bounds` holds."""
+        try:
+            tops = tuple(int(top) for top in charge.result["tops"])
+            users = tuple(int(number) for number in charge.result["users"])
+            found, scale = int(charge.result["max_events"]), float(charge.result["scale"])
+        except (KeyError, TypeError, ValueError):
+            tops, users, found, scale = (), (), 0, 0.0
+        if not tops or len(tops) != len(users) or found < 1 or not scale > 0:
+            raise ReleaseFormatError("the charge holds no bound; give the file that `dpmarkov bounds` wrote")
+        return cls(charge=charge, max_events=found, tops=tops, users=users)
+
+    def events(self) -> float:
+        """The number of events, estimated from the noisy numbers; at least 1."""
+        return max(1.0, float(self._trusted() @ self._middles()))
 
     def share_of_users(self, bound: int) -> float:
         """The share of users (noisy) that have at most `bound` events."""

@@ -4,12 +4,15 @@ A plan runs the mechanisms, as they are, on counts that stand in for the data: o
 earlier release. Nothing sensitive is read, so nothing is spent.
 """
 
+from dpmarkov.planning.bounds import BoundCost, BoundsPlan, plan_bounds
 from dpmarkov.planning.choose import Choice, choose
 from dpmarkov.planning.dirichlet import DirichletPlan, expected_events_guess, plan_dirichlet
 from dpmarkov.planning.plan import Plan, Prediction, plan
 from dpmarkov.planning.reference import Reference, reference, reference_like
 
 __all__ = [
+    "BoundCost",
+    "BoundsPlan",
     "Choice",
     "DirichletPlan",
     "Plan",
@@ -18,6 +21,7 @@ __all__ = [
     "choose",
     "expected_events_guess",
     "plan",
+    "plan_bounds",
     "plan_dirichlet",
     "reference",
     "reference_like",
