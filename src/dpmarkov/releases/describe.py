@@ -101,8 +101,20 @@ def _error_bars(release: Release) -> "Uncertain | None":
         return None
 
 
+def _shares(release: Release) -> str:
+    """A single distribution, with error bars where they are known."""
+    shares, bars = release.transition_matrix[0].tolist(), None
+    if len(shares) <= _ERROR_BARS_UP_TO:
+        try:
+            bars = release.uncertainty("transition_matrix", draws=200).row(0)
+        except (ChainError, EngineError):
+            bars = None
+    listed = _largest(release, shares, "Largest shares", bars)
+    return listed if bars is None else f"{listed}\n  ± {100 * bars.level:g} %, for {bars.covers_what}"
+
+
 def _largest(release: Release, shares: list[float], title: str, bars: "Uncertain | None" = None) -> str:
-    from dpmarkov.utility.uncertainty import plus_minus
+    from dpmarkov.utility.interval import in_words
 
     labels = release.layout.target.labels
     order = sorted(range(len(shares)), key=lambda i: -shares[i])[:_SHOWN]
@@ -111,7 +123,7 @@ def _largest(release: Release, shares: list[float], title: str, bars: "Uncertain
         lines = [f"  {labels[i]:<{width}}  {shares[i]:.4f}" for i in order]
     else:
         lines = [
-            f"  {labels[i]:<{width}}  {plus_minus(shares[i], float(bars.half_width[i]))}"
+            f"  {labels[i]:<{width}}  {in_words(shares[i], float(bars.low[i]), float(bars.high[i]))}"
             + ("" if bars.reliable[i] else "   not reliable: noise dominates")
             for i in order
         ]
@@ -130,8 +142,7 @@ def _long_run(release: Release) -> str:
             f"{_long_run(release.of(first))}"
         ).rstrip()
     if not release.layout.is_chain:
-        shares = release.probabilities.tolist()
-        return _largest(release, shares, "Largest shares") if release.layout.source is None else ""
+        return _shares(release) if release.layout.source is None else ""
     chain = release.chain
     if chain.is_ergodic:
         verdict = "Ergodic: from every start the chain settles in one stationary distribution."
@@ -174,7 +185,8 @@ def summary(release: Release) -> dict[str, object]:
     if release.row_totals is not None:
         data["row_totals"] = release.row_totals[layout.block("transitions").rows].tolist()
     if layout.source is None:
-        data["distribution"] = dict(zip(map(str, layout.target), release.probabilities.tolist(), strict=True))
+        shares = release.transition_matrix[0].tolist()
+        data["distribution"] = dict(zip(map(str, layout.target), shares, strict=True))
     if layout.is_chain:
         chain = release.chain
         data["ergodic"] = bool(chain.is_ergodic)

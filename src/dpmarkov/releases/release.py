@@ -151,7 +151,7 @@ class Release:
 
     def uncertainty(
         self,
-        quantity: "str | Callable[[MarkovChain], object]",
+        quantity: "str | Callable[[Any], object]",
         *,
         level: float = 0.95,
         draws: int = 1000,
@@ -163,7 +163,8 @@ class Release:
         Parameters
         ----------
         quantity
-            A name such as `"stationary_distribution"` or `"kemeny_constant"`, or a function of the chain.
+            A name such as `"stationary_distribution"` or `"kemeny_constant"`, or a function of the chain
+            (of the matrix, as an array, where this is no chain).
         level
             The share of intervals that should cover.
         draws

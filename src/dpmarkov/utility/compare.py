@@ -19,6 +19,7 @@ from scipy import special
 from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ChainError, ParameterError, StateSpaceError
 from dpmarkov.states import State
+from dpmarkov.utility.known_rows import KnownTotalRows
 from dpmarkov.utility.posterior import posterior_of, rows_from_counts
 from dpmarkov.utility.uncertainty import (
     QUANTITIES,
@@ -270,6 +271,11 @@ class _Side:
 
 def _side(release: "Release", draws: int, rng: np.random.Generator) -> _Side:
     posterior = posterior_of(release)
+    if isinstance(posterior, KnownTotalRows):
+        raise ChainError(
+            "compare is for releases of counts; this one is of a matrix that was mixed with a public vector, "
+            "and two mixtures differ where their inputs do not: compare the intervals of 'input_matrix'"
+        )
     cells, n = posterior.cells, posterior.cells.n_rows
     chain = chain_from(release, posterior, posterior.released)
     matrices = np.zeros((draws, n, n), dtype=np.float32)

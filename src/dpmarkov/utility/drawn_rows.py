@@ -92,9 +92,6 @@ class DrawnRows:
         """What the noisy counts have less than the draw's parameters."""
         return np.asarray(self.noisy - self.shapes)
 
-    def repeated(self, number: int, rng: np.random.Generator) -> None:
-        """None: the prior's pull is in `residual`."""
-
     def counts(self, number: int, rng: np.random.Generator) -> Flat:
         """`number` draws of all true counts, shape (number, cells)."""
         return self.behind.counts(number, rng)

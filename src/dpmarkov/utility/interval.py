@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Uncertain", "plus_minus"]
+__all__ = ["Uncertain", "in_words", "plus_minus"]
 
 Array = npt.NDArray[np.float64]
 
@@ -70,7 +70,9 @@ class Uncertain:
     def __str__(self) -> str:
         if self.value.ndim == 0:
             mark = "" if self.reliable else "   (noise dominates: not reliable)"
-            body = f"{_pair(float(self.value), float(self.low), float(self.high))}{mark}"
+            value, low, high = float(self.value), float(self.low), float(self.high)
+            within = f" (from {low:.4g} to {high:.4g})" if low <= value <= high else ""
+            body = f"{in_words(value, low, high)}{within}{mark}"
         else:
             good = int(np.count_nonzero(self.reliable))
             rest = self.value.size - good
@@ -91,7 +93,8 @@ def plus_minus(value: float, half_width: float) -> str:
     return f"{value:.{digits}f} ± {half_width:.{digits}f}"
 
 
-def _pair(value: float, low: float, high: float) -> str:
+def in_words(value: float, low: float, high: float) -> str:
+    """`0.0412 ± 0.0006`; the interval itself where the value lies outside of it."""
     if low <= value <= high:
-        return f"{plus_minus(value, (high - low) / 2)} (from {low:.4g} to {high:.4g})"
+        return plus_minus(value, (high - low) / 2)
     return f"{value:.4g} (true value plausibly from {low:.4g} to {high:.4g})"

@@ -125,9 +125,6 @@ class KnownTotalRows:
         """None: there are no noisy counts."""
         return None
 
-    def repeated(self, number: int, rng: np.random.Generator) -> None:
-        """None: `mirrored` deals with the push of the noise."""
-
     def counts(self, number: int, rng: np.random.Generator) -> Flat:
         """`number` draws of all Dirichlet parameters, shape (number, cells)."""
         return np.asarray(rng.standard_gamma(self.mean, (number, self.released.size)))
@@ -138,7 +135,7 @@ class KnownTotalRows:
         least = self.public
         most = least + np.where(self.mixing > 0, 1 - self.mixing, 1.0)
         alone = (self.cells.row_sizes == 1)[self.cells.row_of_cell]
-        low, high = (self._where(p, least, most) for p in (1 - tail, tail))
+        low, high = self._where(1 - tail, least, most)[0], self._where(tail, least, most)[1]
         return np.where(alone, 1.0, low), np.where(alone, 1.0, high)
 
     def mirrored(self, value: Flat, found: Flat, low: Flat, high: Flat) -> tuple[Flat, Flat]:
@@ -154,8 +151,8 @@ class KnownTotalRows:
         """The input that belongs to lifted rows: the public mixing undone, and cut to [0, 1]."""
         return np.clip((lifted - self.public) / (1 - self.mixing), 0.0, 1.0)
 
-    def _where(self, probability: float, least: Flat, most: Flat) -> Flat:
-        """The m_j between `least` and `most` for which P(draw <= released) is `probability`."""
+    def _where(self, probability: float, least: Flat, most: Flat) -> tuple[Flat, Flat]:
+        """About the m_j between `least` and `most` for which P(draw <= released) is `probability`."""
         low, high = np.array(least), np.array(most)
         seen = np.clip(self.released, _LEAST, 1 - 2.0**-53)
         for _ in range(_HALVINGS):
@@ -165,7 +162,7 @@ class KnownTotalRows:
             below = special.betainc(self.total * inside, self.total * (1 - inside), seen)
             more = below > probability
             low, high = np.where(more, middle, low), np.where(more, high, middle)
-        return np.asarray((low + high) / 2)
+        return low, high
 
 
 def _watched(unit: object, cells: Support) -> npt.NDArray[np.bool_]:

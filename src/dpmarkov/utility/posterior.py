@@ -1,7 +1,7 @@
 """What a release lets one believe of the true chain: plausible matrices, drawn from the release alone.
 
-Each mechanism has its own answer (`count_rows`, `dirichlet_rows`); both give draws of the true count of every
-cell, up to one factor for each row, and from them draws of the true rows.
+Each mechanism has its own answer (`count_rows`, `dirichlet_rows`, `known_rows`, `drawn_rows`); all give draws
+of the true count of every cell, up to one factor for each row, and from them draws of the true rows.
 
 In a drawn row of fewer than 20 events the released row counts as one more event (in longer rows as a
 millionth), so that a row that may hold two events or none does not turn into a trap that swallows the whole
@@ -19,6 +19,8 @@ from dpmarkov.postprocess.noise import NoiseLaw
 from dpmarkov.support import Support
 from dpmarkov.utility.count_rows import CountRows
 from dpmarkov.utility.dirichlet_rows import DirichletRows, NoisyTotals
+from dpmarkov.utility.drawn_rows import DrawnRows
+from dpmarkov.utility.known_rows import KnownTotalRows
 
 if TYPE_CHECKING:
     from dpmarkov.releases import Release
@@ -82,6 +84,17 @@ def posterior_of(release: "Release") -> RowPosterior:
             NoiseLaw(kind=release.mechanism["noise"], scale=float(release.mechanism["scale"])),
             is_chain=release.layout.is_chain,
         )
+    if release.noisy_counts is not None and release.mechanism.get("name") == "gaussian-posterior":
+        return DrawnRows.of(
+            release.noisy_counts[block.at],
+            released,
+            block.cells,
+            sigma=float(release.mechanism["sigma"]),
+            prior=float(release.mechanism["prior"]),
+            is_chain=release.layout.is_chain,
+        )
+    if release.mechanism.get("name") in ("dirichlet-lifted", "dirichlet-assumed"):
+        return KnownTotalRows.of(release)
     if release.mechanism.get("form") in ("floor", "prior"):
         return DirichletRows.of(
             released,
@@ -98,7 +111,7 @@ def posterior_of(release: "Release") -> RowPosterior:
         )
     raise ChainError(
         f"no error bars are known for the mechanism {release.mechanism.get('name')!r}; they exist for the "
-        "Dirichlet mechanism and for additive noise whose noisy counts are in the release"
+        "Dirichlet mechanisms and for additive noise whose noisy counts are in the release"
     )
 
 

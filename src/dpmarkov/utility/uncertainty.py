@@ -5,9 +5,7 @@ row totals) plausibly lies. With `sampling=True` it is about the process that th
 the data's own sampling error is added. Nothing here reads sensitive data, so it costs no privacy.
 """
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +19,8 @@ from dpmarkov.errors import ChainError, EngineError, ParameterError
 from dpmarkov.utility.directions import noise_reach
 from dpmarkov.utility.dirichlet_rows import DirichletRows
 from dpmarkov.utility.first_order import stationary_variance
+from dpmarkov.utility.interval import Uncertain, plus_minus
+from dpmarkov.utility.known_rows import KnownTotalRows
 from dpmarkov.utility.posterior import RowPosterior, posterior_of, rows_from_counts
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 Array = npt.NDArray[np.float64]
-Quantity = Callable[[MarkovChain], object]
+Quantity = Callable[[Any], object]
 
 QUANTITIES: dict[str, Quantity] = {
     "stationary_distribution": lambda chain: chain.stationary_distribution,
@@ -54,7 +54,11 @@ QUANTITIES: dict[str, Quantity] = {
     "tau_1": lambda chain: chain.tau_1,
     "tau_inf": lambda chain: chain.tau_inf,
 }
-"""Quantities that can be asked for by name; any other as a function of the chain."""
+"""Quantities that can be asked for by name; any other as a function of the chain (of the matrix, as an array,
+where the release is no chain)."""
+
+INPUT_MATRIX = "input_matrix"
+"""By name, too, for releases of `privatize_*`: the sensitive rows with the public mixing undone."""
 
 _AT_ONCE = 20_000_000
 _BATCHED_STATES = 400
@@ -64,85 +68,6 @@ _SHARES = ("stationary_distribution", "transition_matrix")
 _ZERO = 1e-7
 _LEAST_VARIANCE = 1e-300
 _REPEATS = 25
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Uncertain:
-    """A released quantity with an interval.
-
-    Attributes
-    ----------
-    quantity
-        Its name.
-    value
-        The quantity of the released chain.
-    low, high
-        The interval, entry by entry.
-    level
-        The share of intervals that should cover.
-    method
-        How the interval was made, in words.
-    includes_sampling
-        Whether the data's own sampling error is in it, besides privacy's noise.
-    draws, failed
-        Plausible chains that were drawn, and those among them for which the quantity does not exist.
-    """
-
-    quantity: str
-    value: Array
-    low: Array
-    high: Array
-    level: float
-    method: str = field(repr=False)
-    includes_sampling: bool
-    draws: int
-    failed: int = 0
-
-    @property
-    def half_width(self) -> Array:
-        """Half the width of the interval."""
-        return np.asarray((self.high - self.low) / 2)
-
-    @property
-    def reliable(self) -> npt.NDArray[np.bool_]:
-        """Where the interval's half width is at most half the value: elsewhere noise dominates."""
-        return np.asarray(self.half_width <= 0.5 * np.abs(self.value))
-
-    @property
-    def covers_what(self) -> str:
-        """What the interval is about, in words."""
-        if self.includes_sampling:
-            return "privacy's noise and the data's own sampling error: about the process behind the data"
-        return "privacy's noise alone: about the chain that the data have, not about the process behind them"
-
-    def __str__(self) -> str:
-        if self.value.ndim == 0:
-            mark = "" if self.reliable else "   (noise dominates: not reliable)"
-            body = f"{_pair(float(self.value), float(self.low), float(self.high))}{mark}"
-        else:
-            good = int(np.count_nonzero(self.reliable))
-            rest = self.value.size - good
-            body = f"{self.value.size:,} values, {good:,} reliable, {rest:,} dominated by noise"
-        about = f"{100 * self.level:g} % intervals for {self.covers_what}"
-        return f"{self.quantity}: {body}\n{about}; {self.method}."
-
-
-def plus_minus(value: float, half_width: float) -> str:
-    """`0.0412 ± 0.0006`: as many digits as the half width bears."""
-    if not (math.isfinite(value) and math.isfinite(half_width)):
-        return f"{value:.4g} ± {half_width:.2g}"
-    if half_width <= 0:
-        return f"{value:.6g} ± 0"
-    digits = min(12, max(0, -math.floor(math.log10(half_width))))
-    if digits == 0 and half_width >= 1e5:
-        return f"{value:.3g} ± {half_width:.1g}"
-    return f"{value:.{digits}f} ± {half_width:.{digits}f}"
-
-
-def _pair(value: float, low: float, high: float) -> str:
-    if low <= value <= high:
-        return f"{plus_minus(value, (high - low) / 2)} (from {low:.4g} to {high:.4g})"
-    return f"{value:.4g} (true value plausibly from {low:.4g} to {high:.4g})"
 
 
 def uncertainty(
@@ -161,7 +86,9 @@ def uncertainty(
     release
         The release; nothing else is read. Of a release with groups, give `release.of(group)`.
     quantity
-        A name (see `QUANTITIES`), or a function of a `MarkovChain` that gives a number or an array.
+        A name (see `QUANTITIES`), or a function of a `MarkovChain` that gives a number or an array. Of a
+        release that is no chain there is `"transition_matrix"`, and any function of that array. For the
+        rows of `privatize_*` there is `"input_matrix"`: the input, the public mixing undone.
     level
         How many intervals of a hundred should cover, as a share: 0.95.
     draws
@@ -174,8 +101,22 @@ def uncertainty(
     check_level(level, draws)
     name, compute = _named(quantity)
     posterior = posterior_of(release)
-    released = chain_from(release, posterior, posterior.released)
-    value = np.asarray(compute(released), dtype=np.float64)
+    if isinstance(posterior, KnownTotalRows) and sampling:
+        raise ParameterError(
+            "sampling=True adds the sampling error of counted events; this release was made from a matrix of "
+            "probabilities, and how those were come by is not known. Leave it out"
+        )
+    if isinstance(posterior, KnownTotalRows) and name in ("transition_matrix", INPUT_MATRIX):
+        return _entries(name, posterior, level)
+    if name == INPUT_MATRIX:
+        raise ParameterError(
+            "'input_matrix' is for releases of privatize_vector, _average and _matrix; this one has counts "
+            "behind it: ask for 'transition_matrix'"
+        )
+    if name == "transition_matrix":
+        value = np.asarray(posterior.cells.dense(posterior.released), dtype=np.float64)
+    else:
+        value = np.asarray(compute(_subject(name, release, posterior, posterior.released)), dtype=np.float64)
     entropy = Entropy.seeded(seed)
     generator, sampler = entropy.generator("plausible counts"), entropy.generator("sampling error")
     found: list[Array] = []
@@ -199,7 +140,10 @@ def uncertainty(
             "tell whether it exists for the true one"
         )
     tail = (1 - level) / 2
-    low, high = np.quantile(np.stack(found), [tail, 1 - tail], axis=0)
+    stacked = np.stack(found)
+    low, high = np.quantile(stacked, [tail, 1 - tail], axis=0)
+    if isinstance(posterior, KnownTotalRows):
+        low, high = posterior.mirrored(value, stacked, low, high)
     reach, pull = _reach(name, compute, release, posterior, level, sampling, entropy)
     low = np.minimum(low, value + np.minimum(pull, 0.0) - reach)
     high = np.maximum(high, value + np.maximum(pull, 0.0) + reach)
@@ -217,7 +161,38 @@ def uncertainty(
         includes_sampling=sampling,
         draws=draws,
         failed=failed,
+        about=_about(release, posterior),
     )
+
+
+def _entries(name: str, posterior: KnownTotalRows, level: float) -> Uncertain:
+    """Single entries of a private matrix, by the exact law of each."""
+    undo = posterior.unmixed if name == INPUT_MATRIX else np.asarray
+    low, high = posterior.entries(level)
+    value, low, high = (
+        np.asarray(posterior.cells.dense(undo(part)), dtype=np.float64)
+        for part in (posterior.released, low, high)
+    )
+    return Uncertain(
+        quantity=name,
+        value=value,
+        low=low,
+        high=high,
+        level=level,
+        method=posterior.exact_method,
+        includes_sampling=False,
+        draws=0,
+        about=posterior.about
+        if name != INPUT_MATRIX
+        else "about the sensitive input, the public mixing undone",
+    )
+
+
+def _about(release: "Release", posterior: RowPosterior) -> str:
+    if isinstance(posterior, KnownTotalRows):
+        return posterior.about
+    what = "chain" if release.layout.is_chain else "probabilities"
+    return f"about the {what} that the data have, not about the process behind them"
 
 
 def stationary_error_bars(release: "Release", *, level: float = 0.95) -> Uncertain:
@@ -257,9 +232,12 @@ def check_level(level: float, draws: int) -> None:
 def _named(quantity: str | Quantity) -> tuple[str, Quantity]:
     if callable(quantity):
         return getattr(quantity, "__name__", "quantity"), quantity
+    if quantity == INPUT_MATRIX:
+        return INPUT_MATRIX, QUANTITIES["transition_matrix"]
     if quantity not in QUANTITIES:
         raise ParameterError(
-            f"quantity must be one of {', '.join(QUANTITIES)}, or a function of a chain; got {quantity!r}"
+            f"quantity must be one of {', '.join(QUANTITIES)}, {INPUT_MATRIX}, or a function of a chain; "
+            f"got {quantity!r}"
         )
     return quantity, QUANTITIES[quantity]
 
@@ -269,11 +247,19 @@ def chain_from(release: "Release", posterior: RowPosterior, probabilities: Array
     if not release.layout.is_chain:
         raise ChainError(
             f"this release is a stochastic matrix of {release.layout}, not a Markov chain: "
-            "a chain needs the same from-states and to-states"
+            "a chain needs the same from-states and to-states. Ask for 'transition_matrix', or give a "
+            "function of that array"
         )
     cells = posterior.cells
     matrix: Any = cells.dense(probabilities) if cells.is_full else cells.sparse(probabilities)
     return MarkovChain(matrix, release.layout.target)
+
+
+def _subject(name: str, release: "Release", posterior: RowPosterior, probabilities: Array) -> Any:
+    """What a quantity is a function of: the chain, or the matrix where the release is none."""
+    if release.layout.is_chain or name in QUANTITIES:
+        return chain_from(release, posterior, probabilities)
+    return posterior.cells.dense(probabilities)
 
 
 def evaluate(
@@ -294,7 +280,7 @@ def evaluate(
     found, failed = [], 0
     for row in rows:
         try:
-            drawn = np.asarray(compute(chain_from(release, posterior, row)), dtype=np.float64)
+            drawn = np.asarray(compute(_subject(name, release, posterior, row)), dtype=np.float64)
         except (ChainError, EngineError):
             failed += 1
             continue
@@ -327,7 +313,7 @@ def _reach(
         return none, none
     mean = posterior.mean
     spread = noise + mean if sampling else noise
-    bias = _bias(compute, release, posterior, entropy)
+    bias = _bias(name, compute, release, posterior, entropy)
     width = float(special.ndtri(0.5 + level / 2))
     if name == "stationary_distribution":
         chain = chain_from(release, posterior, posterior.released)
@@ -336,9 +322,9 @@ def _reach(
                 stationary_variance(chain, posterior.cells, mean=mean, spread=spread)
             ), -bias
 
-    def chain_of(counts: Array) -> MarkovChain:
+    def chain_of(counts: Array) -> Any:
         sums = np.repeat(np.asarray(posterior.cells.row_sums(counts)), posterior.cells.row_sizes)
-        return chain_from(release, posterior, counts / sums)
+        return _subject(name, release, posterior, counts / sums)
 
     error, pull = noise_reach(
         compute,
@@ -351,7 +337,9 @@ def _reach(
     return width * error, pull - bias
 
 
-def _bias(compute: Quantity, release: "Release", posterior: RowPosterior, entropy: Entropy) -> Array:
+def _bias(
+    name: str, compute: Quantity, release: "Release", posterior: RowPosterior, entropy: Entropy
+) -> Array:
     """By how much a release is off on average, where its mechanism cuts at zero; at its largest."""
     if not isinstance(posterior, DirichletRows):
         return np.array(0.0)
@@ -360,9 +348,9 @@ def _bias(compute: Quantity, release: "Release", posterior: RowPosterior, entrop
         return np.array(0.0)
     truth, drawn = again
     try:
-        found = [compute(chain_from(release, posterior, rows)) for rows in drawn]
+        found = [compute(_subject(name, release, posterior, rows)) for rows in drawn]
         middle = np.mean([np.asarray(value, dtype=np.float64) for value in found], axis=0)
-        at_truth = compute(chain_from(release, posterior, truth))
+        at_truth = compute(_subject(name, release, posterior, truth))
         return np.asarray(middle - np.asarray(at_truth, dtype=np.float64))
     except (ChainError, EngineError):
         return np.array(0.0)
