@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from dpmarkov.entropy import Entropy
-from dpmarkov.mechanisms.additive import draw_noise
+from dpmarkov.errors import ParameterError
+from dpmarkov.mechanisms.additive import add_noise, draw_noise
 from dpmarkov.postprocess import NoiseLaw
 
 FALSE_ALARM = 1e-6
@@ -74,3 +75,18 @@ def test_two_private_draws_differ_and_two_seeded_ones_do_not():
     private = [draw_noise(law, 100, Entropy.from_os()) for _ in range(2)]
     assert not np.array_equal(*private)
     assert np.array_equal(draw_noise(law, 100, Entropy.seeded(3)), draw_noise(law, 100, Entropy.seeded(3)))
+
+
+def test_noise_at_the_ends_of_the_integers_does_not_give_the_counts_away(monkeypatch):
+    """The samplers stop at +-2^63; a plain sum with such noise would be that number plus the exact count."""
+    ends = np.array([2**63 - 1, -(2**63), 2**62, -(2**62), 0])
+    monkeypatch.setattr("dpmarkov.mechanisms.additive.draw_noise", lambda law, size, entropy: ends)
+    law = NoiseLaw(kind="laplace", scale=2.0**50)
+    few, many = (add_noise(np.full(5, n), law, Entropy.from_os()) for n in (3, 700))
+    assert few[[0, 1, 2]].tolist() == many[[0, 1, 2]].tolist() == [2**62, -(2**62), 2**62]
+    assert few[3:].tolist() == [3 - 2**62, 3]
+
+
+def test_noise_that_would_drown_every_integer_is_refused():
+    with pytest.raises(ParameterError, match="raise the budget"):
+        NoiseLaw(kind="laplace", scale=1e18)

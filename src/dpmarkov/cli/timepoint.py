@@ -36,7 +36,7 @@ _OPTIONS = [
 _OWN = ("theta", "statistic", "step", "gaps", "secret_times", "length")
 _OTHERS = (
     "source target column from_states support count_column max_events max_per_pair by groups merge gap "
-    "start end lengths relation form floor prior expected_events totals_share"
+    "start end lengths relation form floor prior expected_events totals_share bounds discover_states"
 )
 
 
@@ -67,6 +67,8 @@ def plan_or_release(data: str, options: dict[str, Any]) -> None:
             "--collapse and --unknown do not go with --unit timepoint: a point without a declared state is "
             "a gap (see --gaps)"
         )
+    if options["mechanism"] not in ("auto", "laplace"):
+        raise ParameterError("the unit timepoint has one mechanism, Laplace noise: leave out --mechanism")
     if options["theta"] is None:
         raise ParameterError(
             "--theta is missing: the unit timepoint protects under a declared class of chains. Write "

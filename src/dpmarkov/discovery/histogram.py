@@ -19,7 +19,7 @@ from dpmarkov.events.counting import event_steps
 from dpmarkov.events.engine import Query
 from dpmarkov.events.opening import open_table
 from dpmarkov.events.question import ask
-from dpmarkov.mechanisms.additive import draw_noise
+from dpmarkov.mechanisms.additive import add_noise
 from dpmarkov.postprocess import NoiseLaw
 from dpmarkov.privacy.budget import check_epsilon
 from dpmarkov.privacy.charge import Charge
@@ -174,7 +174,7 @@ def bounds(
     exact[bins] = users
     sensitivity = 1 if relation == "add_remove" else 2
     scale = math.nextafter(sensitivity / price, math.inf)
-    noisy = exact + draw_noise(NoiseLaw(kind="laplace", scale=scale), exact.size, Entropy.choose(seed))
+    noisy = add_noise(exact, NoiseLaw(kind="laplace", scale=scale), Entropy.choose(seed))
     found = _quantile(noisy, quantile)
     charge = Charge(
         purpose="private histogram of events per user",

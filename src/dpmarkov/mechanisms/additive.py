@@ -32,7 +32,7 @@ from dpmarkov.privacy.additive import gaussian_profile, laplace_profile
 from dpmarkov.privacy.profile import Profile
 from dpmarkov.privacy.unit import Unit
 
-__all__ = ["Additive", "draw_noise"]
+__all__ = ["Additive", "add_noise", "draw_noise"]
 
 Counts = npt.NDArray[np.int64]
 
@@ -88,7 +88,7 @@ class Additive:
 
     def draw(self, counts: TransitionCounts, entropy: Entropy) -> Draw:
         """Add noise to every cell, then estimate the rows from the noisy counts alone."""
-        noisy = counts.values + draw_noise(self.noise, counts.values.size, entropy)
+        noisy = add_noise(counts.values, self.noise, entropy)
         return Draw(probabilities=self.finish(noisy, counts.layout), noisy_counts=noisy)
 
     def finish(self, noisy: Counts, layout: Layout) -> npt.NDArray[np.float64]:
@@ -105,6 +105,22 @@ class Additive:
             "noise_std": self.noise.std,
             "postprocessing": self.method,
         }
+
+
+_LIMIT = 1 << 62
+
+
+def add_noise(values: Counts, law: NoiseLaw, entropy: Entropy) -> Counts:
+    """Each of `values` plus noise from `law`, clipped at +-2^62: a function of the true sum alone.
+
+    The samplers stop at the ends of the 64-bit integers. Noise that stopped there tells its own value, so that
+    a plain sum would give the exact count away; clipped below those ends it is the same for every count.
+    Counts are clipped at +-2^61 first, which moves none of them further apart.
+    """
+    exact = np.clip(np.asarray(values, dtype=np.int64), -_LIMIT // 2, _LIMIT // 2)
+    reach = _LIMIT + _LIMIT // 2
+    noise = np.clip(draw_noise(law, exact.size, entropy), -reach, reach)
+    return np.asarray(np.clip(exact + noise, -_LIMIT, _LIMIT))
 
 
 def draw_noise(law: NoiseLaw, size: int, entropy: Entropy) -> Counts:

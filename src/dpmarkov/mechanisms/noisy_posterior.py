@@ -15,7 +15,7 @@ from dpmarkov.counts import TransitionCounts
 from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ParameterError
 from dpmarkov.layout import Layout
-from dpmarkov.mechanisms.additive import draw_noise
+from dpmarkov.mechanisms.additive import add_noise
 from dpmarkov.mechanisms.base import Draw
 from dpmarkov.mechanisms.dirichlet import draw_rows
 from dpmarkov.postprocess import NoiseLaw
@@ -79,7 +79,7 @@ class NoisyPosterior:
     def draw(self, counts: TransitionCounts, entropy: Entropy) -> Draw:
         """Noisy counts, and one Dirichlet draw for each row from them."""
         law = NoiseLaw(kind="gaussian", scale=self.sigma)
-        noisy = counts.values + draw_noise(law, counts.values.size, entropy)
+        noisy = add_noise(counts.values, law, entropy)
         shapes = np.maximum(noisy, 0) + self.prior
         rows = draw_rows(shapes, counts.layout.cells, entropy.generator("posterior"))
         return Draw(probabilities=rows, noisy_counts=noisy)

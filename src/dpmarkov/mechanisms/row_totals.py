@@ -15,7 +15,7 @@ from dpmarkov.counts import TransitionCounts
 from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ParameterError
 from dpmarkov.layout import Layout
-from dpmarkov.mechanisms.additive import draw_noise
+from dpmarkov.mechanisms.additive import add_noise
 from dpmarkov.mechanisms.base import Draw
 from dpmarkov.mechanisms.dirichlet import WEIGHT_BITS, Dirichlet, normalize_rows
 from dpmarkov.postprocess import NoiseLaw, remove_prior
@@ -74,7 +74,7 @@ class DirichletWithTotals:
         cells = counts.layout.cells
         law = NoiseLaw(kind="laplace", scale=self.totals_scale)
         exact = np.asarray(cells.row_sums(counts.values), dtype=np.int64)
-        totals = exact + draw_noise(law, cells.n_rows, entropy)
+        totals = add_noise(exact, law, entropy)
         rows = self.rows.draw(counts, entropy).probabilities
         if self.rows.form == "prior":
             weighted = np.asarray(self.rows.weight * totals, dtype=np.float64)

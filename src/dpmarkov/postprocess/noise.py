@@ -18,6 +18,9 @@ Flat = npt.NDArray[np.float64]
 _TAIL = 34.0
 """Beyond the radius of a law less than e^-34 = 2e-15 of its mass is left out."""
 
+_LARGEST = 2.0**56
+"""Noise of a larger scale would often leave the 64-bit integers that counts and noise are kept in."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseLaw:
@@ -39,6 +42,11 @@ class NoiseLaw:
             raise ParameterError(f"noise must be laplace or gaussian; got {self.kind!r}")
         if not (math.isfinite(self.scale) and self.scale > 0):
             raise ParameterError(f"the scale of the noise must be a finite number > 0; got {self.scale!r}")
+        if self.scale > _LARGEST:
+            raise ParameterError(
+                f"noise of scale {self.scale:g} would drown any count in a 64-bit integer: raise the budget "
+                f"(at most {_LARGEST:g} is possible)"
+            )
 
     @property
     def radius(self) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmarkov.entropy import Entropy
-from dpmarkov.mechanisms.additive import draw_noise
+from dpmarkov.mechanisms.additive import add_noise
 from dpmarkov.postprocess import NoiseLaw
 
 __all__ = ["noisy_integers", "noisy_reals"]
@@ -27,7 +27,7 @@ def noisy_integers(values: npt.NDArray[np.int64], scale: float, entropy: Entropy
         leave = -math.expm1(-1 / scale)
         ups, downs = (generator.geometric(leave, exact.size) for _ in range(2))
         return np.asarray(exact + ups - downs)
-    return np.asarray(exact + draw_noise(NoiseLaw(kind="laplace", scale=scale), exact.size, entropy))
+    return add_noise(exact, NoiseLaw(kind="laplace", scale=scale), entropy)
 
 
 def noisy_reals(values: npt.NDArray[np.float64], scale: float, entropy: Entropy) -> npt.NDArray[np.float64]:

@@ -118,8 +118,8 @@ def privatize_average(
         in the bordered simplex.
     """
     array = np.asarray(vectors, dtype=float)
-    if array.ndim != 2:
-        raise InputError(f"give the vectors as rows of a matrix; got shape {array.shape}")
+    if array.ndim != 2 or array.shape[0] == 0:
+        raise InputError(f"give the vectors, at least one, as rows of a matrix; got shape {array.shape}")
     if isinstance(unit, Entry) and unit.rows == "all":
         raise ParameterError("an average protects one of its vectors: use Entry(b=..., rows='one')")
     if layout is None:
