@@ -10,7 +10,7 @@ GUIDE = ROOT / "docs" / "analysis.md"
 
 def test_the_guides_code_runs(capsys):
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     scope = {}
     for block in blocks:
         exec(compile(block, "docs/analysis.md", "exec"), scope)
