@@ -83,6 +83,9 @@ def test_a_dry_run_reads_nothing(run: Run, theta: Path, tmp_path: Path) -> None:
         (("--relation", "replace"), "--relation does not go with"),
         (("--from", "a"), "--from does not go with"),
         (("--gap", "30m"), "--gap does not go with"),
+        (("--bounds", "charge.json"), "--bounds does not go with"),
+        (("--discover-states", "0.5"), "--discover-states does not go with"),
+        (("--mechanism", "dirichlet"), "leave out --mechanism"),
         (("--collapse",), "--collapse and --unknown do not go"),
         (("--states", "light,deep,wake"), "same states in one order"),
         (("--length", "5"), "--length goes with --dry-run"),
@@ -155,3 +158,18 @@ def test_a_class_from_a_cohort(run: Run, tmp_path: Path) -> None:
     assert paid.code == 0, paid.err
     assert isinstance(load_theta(tmp_path / "paid.json"), GapChains)
     assert "5 people" not in paid.out
+
+
+def test_no_error_depends_on_one_person_of_a_private_cohort(run: Run, tmp_path: Path) -> None:
+    """A time that occurs twice, or between two steps, would tell that its person is in the cohort."""
+    cohort = table(tmp_path / "cohort.csv", 3)
+    lines = [*cohort.read_text().splitlines(), "p1,7,deep", "p2,99999999999999,light"]
+    cohort.write_text("\n".join(lines) + "\n")
+    columns = ("--user", "who", "--time", "epoch", "--state", "stage", "--states", "deep,light,wake")
+    made = ("theta", "estimate", cohort, *columns, "--margin", "0.1", "--out", tmp_path / "theta.json")
+    refused = run(*made, "--cohort-is-public")
+    assert refused.code == 2
+    assert "time" in refused.err
+    private = run(*made, "--epsilon", "1", "--transitions-per-person", "50")
+    assert private.code == 0, private.err
+    assert load_theta(tmp_path / "theta.json").kind == "finite"

@@ -364,3 +364,8 @@ def test_gohari_theorem1_is_the_claim_for_a_vector_with_an_index_set() -> None:
     gamma = gohari.equation16(k=20, eta=0.1, n_watched=2, delta=1e-3)
     truth = gohari.theorem1(k=20, eta=0.1, eta_bar=0.2, b=0.05, n_watched=2, gamma=gamma)
     assert paper_claim(release, 1e-3).epsilon == pytest.approx(truth.epsilon, rel=1e-6)
+
+
+def test_an_average_of_nobody_is_refused() -> None:
+    with pytest.raises(InputError, match="at least one"):
+        privatize_average(np.zeros((0, 3)), unit=Entry(b=0.2), budget=BUDGET)

@@ -81,6 +81,7 @@ def estimate(
         states=parse_states(states, cohort),
         step=int(step) if step.isdecimal() else step,
         gaps="split",
+        private_times=not cohort_is_public,
     )
     made = estimate_theta(
         people,

@@ -113,8 +113,8 @@ _LIMIT = 1 << 62
 def add_noise(values: Counts, law: NoiseLaw, entropy: Entropy) -> Counts:
     """Each of `values` plus noise from `law`, clipped at +-2^62: a function of the true sum alone.
 
-    The samplers stop at the ends of the 64-bit integers. Noise that stopped there tells its own value, so that
-    a plain sum would give the exact count away; clipped below those ends it is the same for every count.
+    The samplers stop at the ends of the 64-bit integers. Noise that stopped there tells its own value, so
+    that a plain sum would give the exact count away; clipped below those ends it is the same for every count.
     Counts are clipped at +-2^61 first, which moves none of them further apart.
     """
     exact = np.clip(np.asarray(values, dtype=np.int64), -_LIMIT // 2, _LIMIT // 2)

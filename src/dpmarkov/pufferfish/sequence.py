@@ -22,7 +22,8 @@ __all__ = ["GAPS_IN_WORDS", "Gaps", "StateSequence"]
 Gaps = Literal["error", "split"]
 
 GAPS_IN_WORDS = (
-    "the number of people, the number of time points and which of them carry no declared state are public; "
+    "the number of people, the number of time points and which of them carry no declared state are public "
+    "and tell nothing more about the states; "
     "through such gaps the chain is taken to run on unseen, so that the points on both sides are still "
     "treated as dependent, and no transition is counted across one"
 )

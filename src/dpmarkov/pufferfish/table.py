@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dpmarkov.errors import InputError, TableError
 from dpmarkov.events.engine import Query
@@ -13,6 +14,8 @@ from dpmarkov.pufferfish.sequence import Gaps, StateSequence
 from dpmarkov.states import StateSpace
 
 __all__ = ["read_sequences"]
+
+_Whole = npt.NDArray[np.int64]
 
 
 def read_sequences(
@@ -27,6 +30,7 @@ def read_sequences(
     table: str | None = None,
     query: str | None = None,
     delimiter: str | None = None,
+    private_times: bool = False,
 ) -> tuple[StateSequence, ...]:
     """The sequence of each person in a table, in the order of their identifiers.
 
@@ -47,11 +51,15 @@ def read_sequences(
         For a database: the table, or a read-only query.
     delimiter
         Of a CSV file.
+    private_times
+        Times are sensitive, too, as in a cohort under differential privacy, where no error may depend on one
+        person: a time that occurs twice is then a point without a state, a row between two steps is left
+        out, and so is a person whose times span too many steps.
 
     Notes
     -----
-    Which rows there are, and when, is public here, and errors speak of that alone. Rows without a time (or,
-    with `user`, without a person) are as if they were not there.
+    Unless `private_times`, which rows there are, and when, is public, and errors speak of that alone.
+    Rows without a time (or, with `user`, without a person) are as if they were not there.
     """
     wanted = [time, state] + ([] if user is None else [user])
     pace = parse_gap(step)
@@ -81,6 +89,10 @@ def read_sequences(
     found = []
     for of, at_times in zip(np.split(positions, starts[1:]), np.split(times, starts[1:]), strict=True):
         since = at_times - at_times[0]
+        if private_times:
+            of, since = _without_faults(of, since, pace[0])
+            if since[-1] // pace[0] >= _LONGEST_PRIVATE:
+                continue
         if np.any(since % pace[0]):
             raise InputError(
                 f"times must be whole steps of {step} apart; some are not (when rows were recorded is public "
@@ -88,3 +100,13 @@ def read_sequences(
             )
         found.append(StateSequence.placed(of, since // pace[0], states, gaps))
     return tuple(found)
+
+
+_LONGEST_PRIVATE = 10**7
+
+
+def _without_faults(of: _Whole, since: _Whole, step: int) -> tuple[_Whole, _Whole]:
+    """States and times on whole steps, each time once: without a state where it occurred more than once."""
+    whole = since % step == 0
+    at, first, times = np.unique(since[whole], return_index=True, return_counts=True)
+    return np.where(times == 1, of[whole][first], -1), at
