@@ -388,7 +388,7 @@ class MarkovChain:
             return self.stationary_distribution.copy()
         if isinstance(start, str | int | np.integer):
             at = self.states.index(start)  # type: ignore[arg-type]
-            return (np.arange(len(self)) == at).astype(np.float64)
+            return np.asarray(np.arange(len(self)) == at, dtype=np.float64)
         return checked_distribution(start, len(self))
 
     def _mask(self, states: State | Iterable[State]) -> npt.NDArray[np.bool_]:
