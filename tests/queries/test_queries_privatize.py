@@ -1,6 +1,7 @@
 """Private vectors, averages and matrices: the guarantee, two ways, the very numbers that are drawn."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from dpmarkov.errors import InputError, ParameterError, UnitError
+from dpmarkov.errors import InputError, ParameterError, TableError, UnitError
 from dpmarkov.layout import Layout
 from dpmarkov.papers import gohari
 from dpmarkov.privacy.budget import Budget
@@ -17,6 +18,7 @@ from dpmarkov.privacy.unit import Destination, Entry, unit_from_dict
 from dpmarkov.queries import paper_claim, privatize_average, privatize_matrix, privatize_vector
 from dpmarkov.queries.calibration import Request, chosen
 from dpmarkov.queries.privatize import _multiples, _on_support
+from dpmarkov.queries.tables import read_probabilities
 from dpmarkov.releases.files import load
 from dpmarkov.states import StateSpace
 from dpmarkov.support import Support
@@ -369,3 +371,10 @@ def test_gohari_theorem1_is_the_claim_for_a_vector_with_an_index_set() -> None:
 def test_an_average_of_nobody_is_refused() -> None:
     with pytest.raises(InputError, match="at least one"):
         privatize_average(np.zeros((0, 3)), unit=Entry(b=0.2), budget=BUDGET)
+
+
+def test_an_address_is_refused_without_its_password() -> None:
+    layout = Layout(target=StateSpace.range(0, 2))
+    with pytest.raises(TableError, match="no database") as refused:
+        read_probabilities(Path("postgresql://me:hush@host/db"), layout, kind="matrix")
+    assert "hush" not in str(refused.value)

@@ -39,6 +39,9 @@ def read_probabilities(
     A state that is not declared is refused without naming it: which one it is depends on the sensitive table.
     """
     if not path.is_file():
+        if ":/" in str(path):
+            # An address may hold a password: it is not repeated.
+            raise TableError("privatize reads a CSV or Parquet file, no database")
         raise TableError(f"no such file: {path}")
     columns = [*([_ROWS[kind]] if kind in _ROWS else []), "to", "probability"]
     reader = (
