@@ -21,6 +21,7 @@ from dpmarkov.postprocess.blend import share_of_mean
 from dpmarkov.postprocess.mixture import Fit, fit_mixture
 from dpmarkov.postprocess.noise import NoiseLaw
 from dpmarkov.postprocess.simplex import clip
+from dpmarkov.postprocess.slowest import restore_slowest
 from dpmarkov.postprocess.structure import factor_ensemble, rank_one
 from dpmarkov.postprocess.table import RateTable, rate_table
 from dpmarkov.support import Support
@@ -42,7 +43,8 @@ class Estimate:
     ----------
     counts
         The posterior mean of each cell's true count, >= 0 (where the noise is about one count wide, mixed
-        with the clipped noisy count: see `dpmarkov.postprocess.blend`).
+        with the clipped noisy count: see `dpmarkov.postprocess.blend`; of a chain, moved a little along its
+        slowest direction: see `dpmarkov.postprocess.slowest`).
     prior
         The name of the prior that was taken.
     log_likelihoods
@@ -90,6 +92,8 @@ def posterior_mean(
     best = max(scores, key=lambda name: scores[name])
     share = share_of_mean(table, tried[best], values, law)
     counts = share * np.maximum(tried[best].mean, 0.0) + (1 - share) * clip(values)
+    if is_chain:
+        counts = restore_slowest(counts, values, cells)
     return Estimate(counts=counts, prior=best, log_likelihoods=scores, fit=tried[best])
 
 
