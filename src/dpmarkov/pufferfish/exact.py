@@ -125,7 +125,7 @@ class ExactNode:
         found = self._pairs.get((a, b))
         if found is None:
             terms = self.ahead(b) if a == 0 else self.behind(a) if b == 0 else self.ahead(b) + self.behind(a)
-            found = max(0.0, float(terms.max())) + self.slack + self.slack_per_step * (a + b)
+            found = float(np.maximum(0.0, terms.max())) + self.slack + self.slack_per_step * (a + b)
             self._pairs[a, b] = found
         return found
 
