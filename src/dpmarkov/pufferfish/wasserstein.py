@@ -7,12 +7,12 @@ the two quantile functions. Probabilities are exact fractions: in floating point
 probabilities would break, and a sliver of 1e-17 mass would be moved across the whole range.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from flint import fmpq_poly
+from flint import fmpq, fmpq_mat, fmpq_poly
 
 from dpmarkov.errors import ParameterError
 from dpmarkov.privacy.budget import check_epsilon
@@ -187,12 +187,10 @@ def _chain_joint(model: Model, length: int, steps: Sequence[fmpq_poly]) -> list[
     Dynamic programming forwards (sum up to and with t) and backwards (sum after t).
     """
     k = model.n_states
-    forward = [[steps[x] * exact(float(model.start[x])) for x in range(k)]]
+    forward = [[step * p for step, p in zip(steps, _exact_start(model), strict=True)]]
     moves = []
     for t in range(1, length):
-        matrix = model.step(t)
-        move = [[exact(float(matrix[x, y])) for y in range(k)] for x in range(k)]
-        moves.append([[p / sum(row, start=exact(0)) for p in row] for row in move])
+        moves.append(_exact_rows(model.step(t)))
         last = forward[-1]
         forward.append(
             [steps[y] * sum((last[x] * moves[-1][x][y] for x in range(k)), fmpq_poly([])) for y in range(k)]
@@ -205,6 +203,22 @@ def _chain_joint(model: Model, length: int, steps: Sequence[fmpq_poly]) -> list[
     return [
         [f * b for f, b in zip(one, two, strict=True)] for one, two in zip(forward, backward, strict=True)
     ]
+
+
+def _exact_rows(matrix: Iterable[Iterable[float]]) -> list[list[fmpq]]:
+    """The rows as fractions that sum to one."""
+    rows = [[exact(float(p)) for p in row] for row in matrix]
+    return [[p / sum(row, start=exact(0)) for p in row] for row in rows]
+
+
+def _exact_start(model: Model) -> list[fmpq]:
+    """The law of the first state in fractions; a stationary one solves pi P = pi exactly."""
+    if model.initial is not None:
+        return _exact_rows([model.initial])[0]
+    rows, k = _exact_rows(model.matrix), model.n_states
+    balance = [[rows[x][y] - (x == y) for x in range(k)] for y in range(k - 1)]
+    system, right = fmpq_mat([*balance, [1] * k]), fmpq_mat([[int(y == k - 1)] for y in range(k)])
+    return [row[0] for row in system.solve(right).table()]
 
 
 def network_sums(
