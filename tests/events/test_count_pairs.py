@@ -242,3 +242,11 @@ def test_counts_are_the_same_for_every_column_order_and_file_order(tmp_path: Pat
         pq.write_table(pa.Table.from_pandas(shuffled), tmp_path / "t.parquet", row_group_size=50)
         got = count(tmp_path / "t.parquet", source="a", target="b", states=STATES).matrix()
         np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("address", ["postgresql:me:hush@host/db", "host=db password=hush dbname=x"])
+def test_a_mistyped_address_is_not_repeated(address: str) -> None:
+    """It may hold a password."""
+    with pytest.raises(TableError, match="no such file") as refused:
+        count(address, source="a", target="b", states=["x", "y"])
+    assert "hush" not in str(refused.value)

@@ -27,6 +27,9 @@ def find_files(data: str) -> list[Path]:
         raise TableError(f"{data} is a directory; give the files in it as a glob, such as '{data}/*.parquet'")
     found = sorted(Path(name) for name in glob.glob(data, recursive=True) if Path(name).is_file())
     if not found:
+        if "@" in data or "password" in data.lower():
+            # A mistyped address may hold a password: it is not repeated.
+            raise TableError("no such file; a database is named postgresql://user@host/name, with --table")
         raise TableError(f"no file matches {data}" if glob.has_magic(data) else f"no such file: {data}")
     return found
 
