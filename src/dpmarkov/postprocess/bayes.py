@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dpmarkov.postprocess.blend import NARROW, share_of_mean
+from dpmarkov.postprocess.blend import share_of_mean
 from dpmarkov.postprocess.mixture import Fit, fit_mixture
 from dpmarkov.postprocess.noise import NoiseLaw
 from dpmarkov.postprocess.simplex import clip
@@ -92,10 +92,16 @@ def posterior_mean(
     best = max(scores, key=lambda name: scores[name])
     share = share_of_mean(table, tried[best], values, law)
     counts = share * np.maximum(tried[best].mean, 0.0) + (1 - share) * clip(values)
-    # Narrow noise is mixed with the counts themselves: the prior pulls little, and rows would only lose.
-    if is_chain and law.std >= NARROW:
-        counts = restore_slowest(counts, values, cells)
+    if is_chain:
+        other = clip(values) - _added_by_clipping(tried[best], table)
+        counts = restore_slowest(counts, other, cells, table.variance)
     return Estimate(counts=counts, prior=best, log_likelihoods=scores, fit=tried[best])
+
+
+def _added_by_clipping(fit: Fit, table: RateTable) -> Flat:
+    """How much clipping adds to each noisy count, by what is believed of the cell's expected count."""
+    added = table.added_by_clipping()
+    return np.asarray(np.einsum("pk,pk->p", fit.belief, added[fit.at])[fit.place])
 
 
 def _margins(

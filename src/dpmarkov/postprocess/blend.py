@@ -15,11 +15,11 @@ from dpmarkov.postprocess.mixture import Fit
 from dpmarkov.postprocess.noise import NoiseLaw
 from dpmarkov.postprocess.table import RateTable
 
-__all__ = ["NARROW", "share_of_mean"]
+__all__ = ["share_of_mean"]
 
 Flat = npt.NDArray[np.float64]
 
-NARROW = 4.0
+_NARROW = 4.0
 _TOLERANCE = 1.03
 _MOST = 0.75
 _REACH = 10.0
@@ -28,7 +28,7 @@ _SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05)
 
 def share_of_mean(table: RateTable, fit: Fit, noisy: npt.NDArray[np.int64], law: NoiseLaw) -> float:
     """How much of the posterior mean to take, 0 to 1; the rest is the clipped noisy count."""
-    if law.std >= NARROW:
+    if law.std >= _NARROW:
         return 1.0
     pairs, first, copies = np.unique(fit.place, return_index=True, return_counts=True)
     at, seen, mean = fit.at[pairs], noisy[first], fit.mean[first]

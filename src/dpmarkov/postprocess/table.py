@@ -65,6 +65,11 @@ class RateTable:
         """Noisy counts from here on are their own best estimate: no prior moves them noticeably."""
         return int(self.lowest + self.likelihood.shape[1] - 1) * self.unit
 
+    def added_by_clipping(self) -> Flat:
+        """What making negative noisy counts zero adds on average, for each expected count."""
+        below = np.arange(-self.lowest, 0, -1)
+        return np.asarray(self.likelihood[:, : below.size] @ below * self.unit, dtype=float)
+
     def columns(self, noisy: npt.NDArray[np.int64]) -> Index:
         """The table's column of each noisy count."""
         steps = np.floor_divide(2 * noisy + self.unit, 2 * self.unit) if self.unit > 1 else noisy
