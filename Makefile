@@ -38,7 +38,7 @@ papers: $(DEV_STAMP)
 
 # Every mechanism and peer on every data set: benchmarks/out/accuracy.html.
 accuracy: $(DEV_STAMP)
-	$(BIN)/python -m benchmarks.accuracy
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.accuracy  # one process a core
 
 # The site in site/, from docs/ and the docstrings; strict: a broken link or name fails.
 docs: $(DOCS_STAMP)

@@ -102,11 +102,11 @@ def grades() -> Matrix:
 
 
 DATASETS: dict[str, tuple[Callable[[], Matrix], int, bool]] = {
-    "taxi-40": (lambda: taxi_40()[1], 40, True),
+    "taxi-40": (lambda: taxi_40()[1], 400, True),
     "taxi-65": (lambda: taxi_65()[1], 25, True),
     "taxi-263": (taxi_263, 3, False),
-    "msnbc": (msnbc, 120, True),
-    "msnbc-users": (msnbc_by_user, 60, True),
+    "msnbc": (msnbc, 200, True),
+    "msnbc-users": (msnbc_by_user, 400, True),
     "network-200": (lambda: network(200), 6, True),
     "network-500": (lambda: network(500), 3, True),
     "grades": (grades, 600, False),

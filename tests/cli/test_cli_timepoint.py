@@ -173,3 +173,6 @@ def test_no_error_depends_on_one_person_of_a_private_cohort(run: Run, tmp_path: 
     private = run(*made, "--epsilon", "1", "--transitions-per-person", "50")
     assert private.code == 0, private.err
     assert load_theta(tmp_path / "theta.json").kind == "finite"
+    cohort.write_text(lines[0] + "\n")
+    nobody = run(*made[:-1], tmp_path / "nobody.json", "--epsilon", "1", "--transitions-per-person", "50")
+    assert nobody.code == 0, nobody.err

@@ -204,7 +204,9 @@ def test_a_cohort_is_published_or_paid_for() -> None:
         estimate_theta(people, margin=0.2, cohort_is_public=True, epsilon=1.0, transitions_per_person=10)
     with pytest.raises(ParameterError, match="say that the cohort is public"):
         estimate_theta(people, margin=0.2, epsilon=1.0)
-    paid = estimate_theta(people, margin=0.2, epsilon=1.0, transitions_per_person=50)
+    with pytest.raises(ParameterError, match="needs the declared states"):
+        estimate_theta(people, margin=0.2, epsilon=1.0, transitions_per_person=50)
+    paid = estimate_theta(people, margin=0.2, epsilon=1.0, transitions_per_person=50, states=STAGES)
     assert isinstance(paid, FiniteChains)
     assert len(paid.models) == 2
     assert "epsilon = 1" in paid.origin
@@ -226,11 +228,26 @@ def test_one_person_more_moves_the_paid_counts_by_no_more_than_is_charged() -> N
     try:
         people = cohort(5, 300)
         for chosen in (people, people[:-1], people[1:]):
-            estimate_theta(chosen, margin=0.0, epsilon=2.0, transitions_per_person=50)
+            estimate_theta(chosen, margin=0.0, epsilon=2.0, transitions_per_person=50, states=STAGES)
     finally:
         module.noisy_integers = original
     assert np.abs(seen[0] - seen[1]).sum() == 51
     assert np.abs(seen[0] - seen[2]).sum() == 51
+
+
+@pytest.mark.parametrize("kind", ["finite", "gap", "interval"])
+def test_whether_a_paid_cohort_holds_anybody_does_not_show(kind: str) -> None:
+    for people in ([], cohort(1, 2)):
+        made = estimate_theta(
+            people,
+            margin=0.1,
+            kind=kind,  # type: ignore[arg-type]
+            reversible=False if kind == "gap" else None,
+            epsilon=1.0,
+            transitions_per_person=5,
+            states=STAGES,
+        )
+        assert made.states == STAGES
 
 
 def test_a_gap_class_from_a_cohort_must_say_reversible() -> None:

@@ -73,12 +73,13 @@ def estimate(
             "a class tells something about its cohort: say --cohort-is-public, or give --epsilon and "
             "--transitions-per-person"
         )
+    declared = parse_states(states, cohort)
     people = read_sequences(
         cohort,
         time=time,
         state=state,
         user=user,
-        states=parse_states(states, cohort),
+        states=declared,
         step=int(step) if step.isdecimal() else step,
         gaps="split",
         private_times=not cohort_is_public,
@@ -91,6 +92,7 @@ def estimate(
         cohort_is_public=cohort_is_public,
         epsilon=epsilon,
         transitions_per_person=transitions_per_person,
+        states=declared,
         seed=seed,
     )
     made.save(out)

@@ -19,7 +19,7 @@ from dpmarkov.privacy.budget import Budget
 from dpmarkov.privacy.calibrate import calibrate, round_down
 from dpmarkov.privacy.unit import Unit
 
-__all__ = ["DirichletPlan", "expected_events_guess", "plan_dirichlet"]
+__all__ = ["DirichletPlan", "beta_error", "expected_events_guess", "plan_dirichlet"]
 
 Flat = npt.NDArray[np.float64]
 
@@ -179,11 +179,25 @@ def _row_errors(form: Form, floors: Flat, weights: Flat, reference: _Reference) 
     u = np.maximum(weighted, least) if form == "floor" else weighted + least
     totals = (u @ reference.many)[:, :, None]
     mean = u / totals
-    bias = np.abs(mean - reference.truth)
-    spread = np.sqrt(mean * (1 - mean) / (totals + 1))
-    ratio = bias / spread
-    # E|N(bias, spread^2)|
-    noise = spread * math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2)
-    absolute = noise + bias * special.erf(ratio / math.sqrt(2))
+    absolute = beta_error(mean, totals, reference.truth)
     errors = np.minimum(1.0, (absolute @ reference.many / 2) @ reference.share)
     return [float(error) for error in errors]
+
+
+def beta_error(mean: Flat, totals: Flat, truth: Flat) -> Flat:
+    """Expected absolute error of Dirichlet entries, each a Beta, as if normal: E|N(bias, spread^2)|.
+
+    Parameters
+    ----------
+    mean
+        The entries' means.
+    totals
+        The sum of the parameters of each entry's row.
+    truth
+        What the entries stand for.
+    """
+    bias = mean - truth
+    spread = np.sqrt(mean * (1 - mean) / (totals + 1))
+    ratio = np.divide(bias, spread, out=np.zeros_like(bias), where=spread > 0)
+    noise = spread * math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2)
+    return np.asarray(noise + bias * special.erf(ratio / math.sqrt(2)))

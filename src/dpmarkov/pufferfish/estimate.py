@@ -30,6 +30,7 @@ def estimate_theta(
     cohort_is_public: bool = False,
     epsilon: float | None = None,
     transitions_per_person: int | None = None,
+    states: StateSpace | None = None,
     seed: int | None = None,
 ) -> ChainClass:
     """A class of chains that covers a cohort of other people.
@@ -53,6 +54,8 @@ def estimate_theta(
     epsilon, transitions_per_person
         Otherwise the pooled counts are made differentially private for each person of the cohort, of whom at
         most so many transitions are used; the class then has the pooled chain alone.
+    states
+        The declared states; asked for with `epsilon`, where a cohort of nobody must get an answer, too.
     seed
         For simulations only.
 
@@ -62,11 +65,6 @@ def estimate_theta(
         Its `origin` says how it was made.
     """
     people = list(cohort)
-    if not people:
-        raise InputError("the cohort holds nobody; a class can also be declared by hand")
-    states = people[0].states
-    if any(person.states != states for person in people):
-        raise InputError("all people of the cohort must have the same declared states")
     if isinstance(margin, bool) or not 0 <= margin < 1:
         raise ParameterError(f"margin must be a number with 0 <= margin < 1; got {margin!r}")
     if kind not in ("finite", "gap", "interval"):
@@ -81,11 +79,12 @@ def estimate_theta(
             "a class tells something about its cohort: say that the cohort is public, or give epsilon and "
             "transitions_per_person, and it will be differentially private for each of its people"
         )
+    declared = _declared_states(people, states, private=epsilon is not None)
     if epsilon is None or transitions_per_person is None:
         pooled, starts, each = _public_counts(people)
         origin = f"estimated from a public cohort of {len(people)} people with a margin of {margin:g}"
     else:
-        pooled, starts = _private_counts(people, epsilon, transitions_per_person, seed)
+        pooled, starts = _private_counts(people, len(declared), epsilon, transitions_per_person, seed)
         each = []
         origin = (
             f"estimated with a margin of {margin:g} from a cohort whose people are each protected by "
@@ -94,15 +93,29 @@ def estimate_theta(
         )
         if seed is not None:
             origin += f"; SEEDED: NOT PRIVATE (seed {seed})"
-    common = _rows(pooled + 1 / len(states))
+    common = _rows(pooled + 1 / len(declared))
     matrices = [common, *(_rows(counts + _LEAN * common) for counts in each)]
     if kind == "finite":
-        return _finite(states, origin, matrices, starts, margin)
+        return _finite(declared, origin, matrices, starts, margin)
     if kind == "gap":
-        return _gap(states, origin, matrices, margin, bool(reversible))
+        return _gap(declared, origin, matrices, margin, bool(reversible))
     lower = np.min(matrices, axis=0) * (1 - margin)
     upper = np.minimum(np.max(matrices, axis=0) * (1 + margin), 1.0)
-    return IntervalChains(states=states, origin=origin, lower=lower, upper=np.maximum(upper, lower))
+    return IntervalChains(states=declared, origin=origin, lower=lower, upper=np.maximum(upper, lower))
+
+
+def _declared_states(
+    people: Sequence[StateSequence], states: StateSpace | None, *, private: bool
+) -> StateSpace:
+    """The states all people share. Under differential privacy whether there is anybody must not show."""
+    if states is None and private:
+        raise ParameterError("a class with epsilon needs the declared states: give states=")
+    if states is None and not people:
+        raise InputError("the cohort holds nobody; a class can also be declared by hand")
+    declared = people[0].states if states is None else states
+    if any(person.states != declared for person in people):
+        raise InputError("all people of the cohort must have the same declared states")
+    return declared
 
 
 _LEAN = 20.0
@@ -127,13 +140,12 @@ def _start_of(person: StateSequence) -> npt.NDArray[np.int64]:
 
 
 def _private_counts(
-    people: Sequence[StateSequence], epsilon: float, most: int, seed: int | None
+    people: Sequence[StateSequence], k: int, epsilon: float, most: int, seed: int | None
 ) -> tuple[Array, Array]:
     """Pooled counts of first states and transitions with noise: a person moves them by most + 1 at most."""
     epsilon = check_epsilon(epsilon)
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise ParameterError(f"transitions_per_person must be a whole number >= 1; got {most!r}")
-    k = len(people[0].states)
     total = np.zeros(k + k * k, dtype=np.int64)
     for person in people:
         pairs = np.stack([person.positions[:-1], person.positions[1:]])

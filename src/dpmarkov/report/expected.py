@@ -4,16 +4,15 @@ Public arithmetic: the mechanism is calibrated to each budget and judged on coun
 the Dirichlet mechanism by a formula, for noise on counts by running it (seeded; this releases nothing).
 """
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from dpmarkov.errors import ParameterError
 from dpmarkov.layout import Layout
 from dpmarkov.planning.choose import calibrated
+from dpmarkov.planning.dirichlet import beta_error
 from dpmarkov.planning.predict import predicted_errors
 from dpmarkov.planning.reference import reference_like
 from dpmarkov.privacy.budget import Budget
@@ -138,11 +137,6 @@ def dirichlet_row_error(
     u = np.maximum(weighted, floor) if form == "floor" else weighted + floor
     totals = np.asarray(cells.row_sums(u), dtype=float)[rows]
     mean = u / totals
-    bias = mean - shape
-    # A cell is Beta; its mean absolute error as if it were normal: E|N(bias, spread^2)|.
-    spread = np.sqrt(mean * (1 - mean) / (totals + 1))
-    ratio = np.divide(bias, spread, out=np.zeros_like(bias), where=spread > 0)
-    absolute = spread * math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2)
-    absolute += bias * special.erf(ratio / math.sqrt(2))
+    absolute = beta_error(mean, totals, shape)
     each_row = np.minimum(1.0, np.asarray(cells.row_sums(absolute), dtype=float) / 2)
     return float(each_row @ row_events / row_events.sum())
