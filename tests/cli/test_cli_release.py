@@ -126,6 +126,7 @@ def test_dry_run_reads_nothing(run: Run, tmp_path: Path) -> None:
         (("--states", "x,x,y"), "more than once: 'x'"),
         (("--states", "nope.csv:a"), "no such file"),
         (("--states", "5..5"), "at least two states"),
+        (("--other", "rest"), "--other goes with --discover-states"),
         (("--from", "nope"), "no column 'nope'; it has a, b"),
         (("--relation", "sideways"), "--relation must be add_remove or replace"),
         (("--unit", "galaxy"), "--unit must be one of"),

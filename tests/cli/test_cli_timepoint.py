@@ -85,6 +85,8 @@ def test_a_dry_run_reads_nothing(run: Run, theta: Path, tmp_path: Path) -> None:
         (("--gap", "30m"), "--gap does not go with"),
         (("--bounds", "charge.json"), "--bounds does not go with"),
         (("--discover-states", "0.5"), "--discover-states does not go with"),
+        (("--delta", "1e-6"), "--delta does not go with"),
+        (("--other", "other"), "--other does not go with"),
         (("--mechanism", "dirichlet"), "leave out --mechanism"),
         (("--collapse",), "--collapse and --unknown do not go"),
         (("--states", "light,deep,wake"), "same states in one order"),

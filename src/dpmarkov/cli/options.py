@@ -3,6 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+from click.core import ParameterSource
+
 from dpmarkov.errors import ParameterError, StateSpaceError, UnitError
 
 if TYPE_CHECKING:
@@ -10,12 +13,17 @@ if TYPE_CHECKING:
     from dpmarkov.releases import Release
     from dpmarkov.states import StateSpace
 
-__all__ = ["STATES_HELP", "parse_states", "parse_unit", "released_group"]
+__all__ = ["STATES_HELP", "parse_states", "parse_unit", "released_group", "typed"]
 
 STATES_HELP = (
     "The declared, public states: a file and its column (zones.csv:LocationID, with labels "
     "zones.csv:LocationID:Zone), a list (A,B,C), a range of integers (1..69), or another release's directory."
 )
+
+
+def typed(name: str) -> bool:
+    """Whether the user gave the option, be it with the value that it has anyway."""
+    return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
 
 
 def parse_states(text: str, data: str | None = None) -> "StateSpace":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpmarkov.cli.options import parse_unit
+from dpmarkov.cli.options import parse_unit, typed
 from dpmarkov.cli.spending import discover, take_bounds
 from dpmarkov.cli.table import check_table, count_arguments, table_options
 from dpmarkov.cli.timepoint import plan_or_release, refuse_timepoint_options, timepoint_options
@@ -98,6 +98,8 @@ def release(
         given = dict(click.get_current_context().params)
         plan_or_release(given.pop("data"), given)
         return
+    if discover_states is None and typed("other"):
+        raise ParameterError("--other goes with --discover-states")
     form, floor = _form_and_floor(form, floor, prior)
 
     import dpmarkov as dpm

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dpmarkov.cli.options import parse_states
+from dpmarkov.cli.options import parse_states, typed
 from dpmarkov.errors import ParameterError
 
 __all__ = ["plan_or_release", "refuse_timepoint_options", "timepoint_options"]
@@ -38,6 +38,7 @@ _OTHERS = (
     "source target column from_states support count_column max_events max_per_pair by groups merge gap "
     "start end lengths relation form floor prior expected_events totals_share bounds discover_states"
 )
+_WITH_DEFAULTS = ("delta", "other")
 
 
 def timepoint_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,7 +59,7 @@ def plan_or_release(data: str, options: dict[str, Any]) -> None:
     """The whole command for the unit timepoint."""
     from dpmarkov.pufferfish import HISTOGRAM, TRANSITIONS, load_theta, plan_noise
 
-    for name in _OTHERS.split():
+    for name in [*_OTHERS.split(), *filter(typed, _WITH_DEFAULTS)]:
         if options.get(name) is not None:
             flag = {"source": "from", "target": "to", "count_column": "count"}.get(name, name)
             raise ParameterError(f"--{flag.replace('_', '-')} does not go with --unit timepoint")
