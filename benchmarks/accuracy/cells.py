@@ -23,6 +23,8 @@ Array = npt.NDArray[np.float64]
 DELTA = 1e-6
 OURS = ("auto", "gaussian, posterior", "laplace, projected", "dirichlet, exact")
 SAME_LAW = ("OpenDP Laplace, clipped", "diffprivlib Geometric, clipped", "Spark style, clipped")
+PRECISION = 0.02
+MOST_ROUNDS = 8
 CONDITIONAL = ("Benvenuti et al., exact", "Benvenuti et al., as accounted there")
 
 
@@ -41,6 +43,11 @@ class Cell:
     def title(self) -> str:
         """What this cell is."""
         return f"{self.data}, {self.unit}, epsilon {self.epsilon:g}"
+
+    @property
+    def repetitions(self) -> int:
+        """How many draws the means are taken over."""
+        return len(self.errors["auto"])
 
     def mean(self, name: str) -> Array:
         """Mean errors."""
@@ -71,6 +78,11 @@ class Cell:
         low, high = np.quantile(resampled, [0.025, 0.975])
         return float(mine.mean() / theirs.mean()), float(low), float(high), best
 
+    def is_precise(self) -> bool:
+        """Whether each measure's ratio is known within 2 %, or is below 1 for sure."""
+        known = (self.ratio(k) for k in range(4) if not math.isnan(self.mean("auto")[k]))
+        return all(high < 1 or high - low <= 2 * PRECISION for _, low, high, _ in known)
+
     def worst_ratio(self) -> tuple[float, str]:
         """The largest ratio over the measures."""
         ratios = [(self.ratio(k)[0], MEASURES[k]) for k in range(4) if not math.isnan(self.mean("auto")[k])]
@@ -78,7 +90,7 @@ class Cell:
 
     def line(self) -> str:
         """One line for the terminal."""
-        parts = [f"{self.title:<42} {self.chosen:<16}"]
+        parts = [f"{self.title:<42} {self.chosen:<16} {self.repetitions:>5} x"]
         for k, measure in enumerate(MEASURES):
             mine = self.mean("auto")[k]
             if not math.isnan(mine):
@@ -93,6 +105,7 @@ class Cell:
             "unit": self.unit,
             "epsilon": self.epsilon,
             "chosen": self.chosen,
+            "repetitions": self.repetitions,
             "notes": self.notes,
             "mean": {name: self.mean(name).tolist() for name in self.errors},
             "half_width": {name: self.half_width(name).tolist() for name in self.errors},
@@ -109,7 +122,10 @@ def unit_of(name: str) -> dpm.Destination | dpm.Event | dpm.User:
 
 
 def run_cell(data: DataSet, unit_name: str, epsilon: float) -> Cell:
-    """Every mechanism on one data set; the additive ones on the same noise."""
+    """Every mechanism on one data set; the additive ones on the same noise.
+
+    The data set's repetitions make one round; there are more rounds until the ratios are precise.
+    """
     unit, budget = unit_of(unit_name), dpm.Budget(epsilon=epsilon, delta=DELTA)
     norms = sensitivity(unit)
     layout, shape = data.layout, data.matrix.shape
@@ -153,32 +169,36 @@ def run_cell(data: DataSet, unit_name: str, epsilon: float) -> Cell:
     if unit_name != "user":
         for alpha, draw in peers.ponnoprat_draws(data, budget, norms.l1 == 2).items():
             draws[f"Ponnoprat, prior {alpha:g}"] = draw
-    for repeat in range(data.repeats):
-        entropy = _entropy(data, seed * 100_000 + repeat)
-        laplace = _noisy(data, ours_laplace, entropy)
-        gaussian = _noisy(data, ours_gaussian, entropy)
-        noisy = {"laplace": laplace, "gaussian": gaussian}
-        if isinstance(auto, Additive):
-            found = auto.finish(noisy[auto.noise.kind], layout)
-        else:
-            found = auto.draw(dpm.TransitionCounts(layout, data.matrix.ravel()), entropy).probabilities
-        add("auto", found.reshape(shape))
-        posterior = estimate_probabilities(gaussian, layout, _law(ours_gaussian), method="posterior")
-        add("gaussian, posterior", posterior.reshape(shape))
-        projected = estimate_probabilities(laplace, layout, _law(ours_laplace), method="project")
-        add("laplace, projected", projected.reshape(shape))
-        add("dirichlet, exact", _dirichlet(dirichlet, data, rng))
-        # Our Laplace scale is OpenDP's to the last digits, so its clipped counts are OpenDP's as well.
-        add("OpenDP Laplace, clipped", peers.clipped(laplace.reshape(shape)))
-        theirs = draw_noise(NoiseLaw(kind="gaussian", scale=gaussian_scale), data.matrix.size, entropy)
-        add("OpenDP Gaussian, clipped", peers.clipped(data.matrix + theirs.reshape(shape)))
-        for name, job in draws.items():
-            if job is not None:
-                add(name, job(rng))
     if abs(_law(ours_laplace).scale / laplace_scale - 1) > 1e-3:
         raise RuntimeError(f"our Laplace scale {_law(ours_laplace).scale} is not OpenDP's {laplace_scale}")
-    found_errors = {name: np.array(values) for name, values in errors.items()}
-    return Cell(data.name, unit_name, epsilon, found_errors, notes, auto.name)
+    for round_ in range(MOST_ROUNDS):
+        for repeat in range(round_ * data.repeats, (round_ + 1) * data.repeats):
+            entropy = _entropy(data, seed * 100_000 + repeat)
+            laplace = _noisy(data, ours_laplace, entropy)
+            gaussian = _noisy(data, ours_gaussian, entropy)
+            noisy = {"laplace": laplace, "gaussian": gaussian}
+            if isinstance(auto, Additive):
+                found = auto.finish(noisy[auto.noise.kind], layout)
+            else:
+                found = auto.draw(dpm.TransitionCounts(layout, data.matrix.ravel()), entropy).probabilities
+            add("auto", found.reshape(shape))
+            posterior = estimate_probabilities(gaussian, layout, _law(ours_gaussian), method="posterior")
+            add("gaussian, posterior", posterior.reshape(shape))
+            projected = estimate_probabilities(laplace, layout, _law(ours_laplace), method="project")
+            add("laplace, projected", projected.reshape(shape))
+            add("dirichlet, exact", _dirichlet(dirichlet, data, rng))
+            # Our Laplace scale is OpenDP's to the last digits, so its clipped counts are OpenDP's as well.
+            add("OpenDP Laplace, clipped", peers.clipped(laplace.reshape(shape)))
+            theirs = draw_noise(NoiseLaw(kind="gaussian", scale=gaussian_scale), data.matrix.size, entropy)
+            add("OpenDP Gaussian, clipped", peers.clipped(data.matrix + theirs.reshape(shape)))
+            for name, job in draws.items():
+                if job is not None:
+                    add(name, job(rng))
+        found_errors = {name: np.array(values) for name, values in errors.items()}
+        cell = Cell(data.name, unit_name, epsilon, found_errors, notes, auto.name)
+        if cell.is_precise():
+            break
+    return cell
 
 
 def _entropy(data: DataSet, seed: int) -> Entropy:

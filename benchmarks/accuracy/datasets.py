@@ -15,7 +15,7 @@ Matrix = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class DataSet:
-    """Counts, and how many repetitions they get."""
+    """Counts, and how many repetitions one round has."""
 
     name: str
     matrix: Matrix
@@ -102,11 +102,11 @@ def grades() -> Matrix:
 
 
 DATASETS: dict[str, tuple[Callable[[], Matrix], int, bool]] = {
-    "taxi-40": (lambda: taxi_40()[1], 400, True),
+    "taxi-40": (lambda: taxi_40()[1], 200, True),
     "taxi-65": (lambda: taxi_65()[1], 25, True),
     "taxi-263": (taxi_263, 3, False),
     "msnbc": (msnbc, 200, True),
-    "msnbc-users": (msnbc_by_user, 400, True),
+    "msnbc-users": (msnbc_by_user, 200, True),
     "network-200": (lambda: network(200), 6, True),
     "network-500": (lambda: network(500), 3, True),
     "grades": (grades, 600, False),
@@ -114,6 +114,6 @@ DATASETS: dict[str, tuple[Callable[[], Matrix], int, bool]] = {
 
 
 def load(name: str, share: float) -> DataSet:
-    """A data set, with that share of its repetitions."""
+    """A data set, with that share of its repetitions in a round."""
     make, repeats, is_chain = DATASETS[name]
     return DataSet(name=name, matrix=make(), repeats=max(3, round(repeats * share)), is_chain=is_chain)

@@ -59,8 +59,9 @@ def _ratios(cells: list[Cell]) -> str:
             ratio, low, high, best = cell.ratio(k)
             mark = " class='worse'" if ratio > 1.03 else ""
             columns.append(f"<td{mark} title='{html.escape(best)}'>{ratio:.3f} [{low:.2f}, {high:.2f}]</td>")
+        columns.append(f"<td>{cell.repetitions:,}</td>")
         rows.append(f"<tr><td>{html.escape(cell.title)}</td>{''.join(columns)}</tr>")
-    return f"<table><tr><th>cell</th>{head}</tr>{''.join(rows)}</table>"
+    return f"<table><tr><th>cell</th>{head}<th>repetitions</th></tr>{''.join(rows)}</table>"
 
 
 def _errors(cell: Cell) -> str:
