@@ -211,9 +211,11 @@ def _as_utc(frame: Any, name: str) -> Any:
 def _frame(session: Any, table: str | None, query: str | None) -> Any:
     try:
         if query is not None:
-            return session.sql(f"SELECT * FROM ({query}\n)")
-        quoted = ".".join(SparkDialect.quote(part) for part in str(table).split("."))
-        return session.table(quoted)
+            frame = session.sql(f"SELECT * FROM ({query}\n)")
+        else:
+            frame = session.table(".".join(SparkDialect.quote(part) for part in str(table).split(".")))
+        _ = frame.schema  # a remote session looks the table up only when asked
+        return frame
     except Exception as error:
         where = "the query" if query is not None else f"table {table}"
         raise TableError(
