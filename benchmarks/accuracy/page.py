@@ -15,6 +15,7 @@ td:first-child, th:first-child { text-align: left; }
 .worse { background: #fde2c8; font-weight: 600; }
 .charts { display: flex; flex-wrap: wrap; }
 svg text { font: 11px system-ui, sans-serif; }
+pre { white-space: pre-wrap; }
 """
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#999999")
 

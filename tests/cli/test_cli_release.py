@@ -247,3 +247,13 @@ def test_row_totals_are_bought_with_a_share(run: Run, table: Path, tmp_path: Pat
     refused = run(*options[:-4], "--mechanism", "laplace", "--totals-share", "0.1", "--dry-run")
     assert refused.code == 2
     assert "reveals every count" in refused.err
+
+
+def test_rows_by_another_post_processing(run: Run, table: Path, tmp_path: Path) -> None:
+    made = run("release", table, *BASE, "--postprocess", "clip", "--out", tmp_path / "out")
+    assert made.code == 0, made.err
+    assert "clip" in json.loads(run("show", tmp_path / "out", "--json").out)["mechanism"]["postprocessing"]
+    assert run("release", table, *BASE, "--postprocess", "project", "--dry-run").code == 0
+    refused = run("release", table, *BASE, "--floor", "5", "--postprocess", "project", "--dry-run")
+    assert refused.code == 2
+    assert "has none" in refused.err

@@ -180,3 +180,27 @@ def test_a_dirichlet_draw_must_win_clearly() -> None:
     )
     assert choice.mechanism.name == "laplace-counts"
     assert "adapts to structure" in choice.reason
+
+
+@pytest.mark.parametrize("method", ["posterior", "project", "clip"])
+def test_the_post_processing_that_was_asked_for_is_what_the_release_holds(method):
+    counts = dpm.TransitionCounts(LAYOUT, np.random.default_rng(3).poisson(3.0, 400))
+    made = dpm.release(counts, unit=REPLACE, budget=BUDGET, postprocess=method, seed=1)
+    law = dpm.postprocess.NoiseLaw(kind="laplace", scale=made.mechanism["scale"])
+    again = dpm.postprocess.estimate_probabilities(made.noisy_counts, LAYOUT, law, method=method)
+    assert np.allclose(made.probabilities, again, atol=1e-12)
+    assert made.mechanism["postprocessing"] == method
+    assert f"The rows by {method}, as was asked for" in made.mechanism["reason"]
+    assert np.any(made.probabilities == 0) == (method != "posterior")
+
+
+def test_post_processing_needs_noisy_counts():
+    for options in ({"mechanism": "dirichlet"}, {"floor": 5.0}, {"form": "prior", "totals_share": 0.1}):
+        with pytest.raises(ParameterError, match="mechanism='laplace' or 'gaussian'"):
+            choose(LAYOUT, unit=REPLACE, budget=BUDGET, postprocess="project", **options)
+    with pytest.raises(ParameterError, match="one of posterior, project, clip; got 'best'"):
+        choose(LAYOUT, unit=REPLACE, budget=BUDGET, postprocess="best")
+    own = choose(LAYOUT, unit=REPLACE, budget=BUDGET).mechanism
+    counts = dpm.TransitionCounts(LAYOUT, np.zeros(400, dtype=int))
+    with pytest.raises(ParameterError, match="leave them out"):
+        dpm.release(counts, unit=REPLACE, budget=BUDGET, mechanism=own, postprocess="clip")

@@ -55,6 +55,11 @@ if TYPE_CHECKING:
     metavar="SHARE",
     help="Buy noisy row totals with this share of epsilon (Dirichlet only: the others reveal them).",
 )
+@click.option(
+    "--postprocess",
+    type=click.Choice(["posterior", "project", "clip"]),
+    help="How rows follow from noisy counts: posterior mean (the default), nearest row, or negative to zero.",
+)
 @click.option("--out", metavar="DIRECTORY", help="Where the release goes: release.json, transitions.parquet.")
 @click.option("--overwrite", is_flag=True, help="Replace a release that is in the directory.")
 @click.option("--dry-run", is_flag=True, help="Show unit, parameters and predicted error; read nothing.")
@@ -72,6 +77,7 @@ def release(
     prior: float | None,
     expected_events: float | None,
     totals_share: float | None,
+    postprocess: str | None,
     out: str | None,
     overwrite: bool,
     dry_run: bool,
@@ -121,6 +127,7 @@ def release(
         "floor": floor,
         "expected_events": expected_events,
         "totals_share": totals_share,
+        "postprocess": postprocess,
     }
     if dry_run:
         _dry_run(layout, protected, budget, choice, as_json)

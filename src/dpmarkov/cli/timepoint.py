@@ -36,7 +36,8 @@ _OPTIONS = [
 _OWN = ("theta", "statistic", "step", "gaps", "secret_times", "length")
 _OTHERS = (
     "source target column from_states support count_column max_events max_per_pair by groups merge gap "
-    "start end lengths relation form floor prior expected_events totals_share bounds discover_states"
+    "start end lengths relation form floor prior expected_events totals_share postprocess bounds "
+    "discover_states"
 )
 _WITH_DEFAULTS = ("delta", "other")
 

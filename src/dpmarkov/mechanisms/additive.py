@@ -23,11 +23,10 @@ import numpy.typing as npt
 
 from dpmarkov.counts import TransitionCounts
 from dpmarkov.entropy import Entropy
-from dpmarkov.errors import ParameterError
 from dpmarkov.layout import Layout
 from dpmarkov.mechanisms.base import Draw
 from dpmarkov.mechanisms.dirichlet import normalize_rows
-from dpmarkov.postprocess import METHODS, NoiseLaw, estimate_probabilities
+from dpmarkov.postprocess import NoiseLaw, check_method, estimate_probabilities
 from dpmarkov.privacy.additive import gaussian_profile, laplace_profile
 from dpmarkov.privacy.profile import Profile
 from dpmarkov.privacy.unit import Unit
@@ -61,8 +60,7 @@ class Additive:
     method: str = "posterior"
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ParameterError(f"post-processing must be one of {', '.join(METHODS)}; got {self.method!r}")
+        check_method(self.method)
 
     @property
     def name(self) -> str:

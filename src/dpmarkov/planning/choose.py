@@ -3,8 +3,8 @@
 The choice rests on the unit, the budget, the declared shape and the declared (or guessed) size alone.
 """
 
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
 from dpmarkov.errors import ParameterError, UnitError
 from dpmarkov.layout import Layout
@@ -15,7 +15,7 @@ from dpmarkov.mechanisms.row_totals import check_totals_share, with_row_totals
 from dpmarkov.planning.dirichlet import expected_events_guess, plan_dirichlet
 from dpmarkov.planning.predict import predicted_errors
 from dpmarkov.planning.reference import reference
-from dpmarkov.postprocess import NoiseLaw
+from dpmarkov.postprocess import NoiseLaw, check_method
 from dpmarkov.postprocess.noise import NoiseKind
 from dpmarkov.privacy.additive import calibrate_gaussian, calibrate_laplace
 from dpmarkov.privacy.budget import Budget
@@ -115,6 +115,7 @@ def choose(
     floor: float | None = None,
     expected_events: float | None = None,
     totals_share: float | None = None,
+    postprocess: str | None = None,
 ) -> Choice:
     """The mechanism for a release.
 
@@ -132,19 +133,34 @@ def choose(
         A public guess of the number of events; 1,000 a row by default.
     totals_share
         The share of epsilon that buys noisy row totals beside a Dirichlet draw.
+    postprocess
+        How rows follow from noisy counts (see `dpmarkov.postprocess`); `"posterior"` by default.
     """
+    again = partial(
+        choose,
+        layout,
+        unit=unit,
+        mechanism=mechanism,
+        form=form,
+        floor=floor,
+        expected_events=expected_events,
+    )
+    if postprocess is not None:
+        check_method(postprocess)
+        chosen = again(budget=budget, totals_share=totals_share)
+        if not isinstance(chosen.mechanism, Additive):
+            raise ParameterError(
+                f"postprocess says how rows follow from noisy counts, and {chosen.mechanism.name} has none. "
+                "Leave it out, or ask for mechanism='laplace' or 'gaussian'"
+            )
+        return Choice(
+            mechanism=replace(chosen.mechanism, method=postprocess),
+            reason=f"{chosen.reason} The rows by {postprocess}, as was asked for.",
+        )
     if totals_share is not None:
         check_totals_share(totals_share)
         rest = Budget(epsilon=(1 - totals_share) * budget.epsilon, delta=budget.delta)
-        chosen = choose(
-            layout,
-            unit=unit,
-            budget=rest,
-            mechanism=mechanism,
-            form=form,
-            floor=floor,
-            expected_events=expected_events,
-        )
+        chosen = again(budget=rest)
         if not isinstance(chosen.mechanism, Dirichlet):
             raise ParameterError(
                 f"totals_share buys noisy row totals, and {chosen.mechanism.name} reveals every count with "

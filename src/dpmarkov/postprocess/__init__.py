@@ -6,7 +6,7 @@ imports the support, the layout and the errors, and nothing else of ours.
 
 from dpmarkov.postprocess.bayes import Estimate, posterior_mean
 from dpmarkov.postprocess.doubly import SinkhornResult, sinkhorn
-from dpmarkov.postprocess.methods import METHODS, estimate_probabilities
+from dpmarkov.postprocess.methods import METHODS, check_method, estimate_probabilities
 from dpmarkov.postprocess.noise import NoiseLaw
 from dpmarkov.postprocess.prior import remove_prior
 from dpmarkov.postprocess.simplex import clip, project
@@ -16,6 +16,7 @@ __all__ = [
     "Estimate",
     "NoiseLaw",
     "SinkhornResult",
+    "check_method",
     "clip",
     "estimate_probabilities",
     "posterior_mean",

@@ -9,7 +9,7 @@ from dpmarkov.postprocess.bayes import posterior_mean
 from dpmarkov.postprocess.noise import NoiseLaw
 from dpmarkov.postprocess.simplex import clip, project, to_rows
 
-__all__ = ["METHODS", "estimate_probabilities"]
+__all__ = ["METHODS", "check_method", "estimate_probabilities"]
 
 Flat = npt.NDArray[np.float64]
 
@@ -17,6 +17,12 @@ METHODS = ("posterior", "project", "clip")
 
 _FULL = 1e-9
 """What a cell of the support holds at the least, in counts: a chain without accidental zeros."""
+
+
+def check_method(method: str) -> None:
+    """Refuse what is none of `METHODS`."""
+    if method not in METHODS:
+        raise ParameterError(f"post-processing must be one of {', '.join(METHODS)}; got {method!r}")
 
 
 def estimate_probabilities(
@@ -36,8 +42,7 @@ def estimate_probabilities(
         `"posterior"`: the posterior mean, positive in every cell of the support (a chain without accidental
         zeros). `"project"`: the nearest row with the noisy total. `"clip"`: negative counts become zero.
     """
-    if method not in METHODS:
-        raise ParameterError(f"post-processing must be one of {', '.join(METHODS)}; got {method!r}")
+    check_method(method)
     result = np.empty(layout.cells.n_cells)
     for block in layout.blocks:
         values, cells = noisy[block.at], block.cells

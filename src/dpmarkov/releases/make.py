@@ -34,6 +34,7 @@ def release(
     floor: float | None = None,
     expected_events: float | None = None,
     totals_share: float | None = None,
+    postprocess: str | None = None,
     charges: Sequence[Charge] = (),
     seed: int | None = None,
 ) -> Release:
@@ -57,6 +58,8 @@ def release(
     totals_share
         The share of epsilon, such as 0.1, that buys noisy totals of the rows, for the Dirichlet mechanism:
         narrower error bars, flows, and a *prior* form without its prior. The others reveal them anyway.
+    postprocess
+        How rows follow from noisy counts: `"posterior"` (the default), `"project"` or `"clip"`.
     charges
         What was spent on the same data before, to learn bounds or states: it comes out of the budget, and the
         guarantee covers it too.
@@ -91,12 +94,13 @@ def release(
             floor=floor,
             expected_events=expected_events,
             totals_share=totals_share,
+            postprocess=postprocess,
         )
         mechanism, reason = choice.mechanism, choice.reason
-    elif any(given is not None for given in (form, floor, expected_events, totals_share)):
+    elif any(given is not None for given in (form, floor, expected_events, totals_share, postprocess)):
         raise ParameterError(
-            "form, floor, expected_events and totals_share choose a mechanism; leave them out when you give "
-            "one"
+            "form, floor, expected_events, totals_share and postprocess choose a mechanism; leave them out "
+            "when you give one"
         )
     elif not hasattr(mechanism, "profile"):
         raise ParameterError(
