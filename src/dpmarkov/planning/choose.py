@@ -153,9 +153,11 @@ def choose(
                 f"postprocess says how rows follow from noisy counts, and {chosen.mechanism.name} has none. "
                 "Leave it out, or ask for mechanism='laplace' or 'gaussian'"
             )
+        if postprocess == chosen.mechanism.method:
+            return chosen
         return Choice(
             mechanism=replace(chosen.mechanism, method=postprocess),
-            reason=f"{chosen.reason} The rows by {postprocess}, as was asked for.",
+            reason=f"{chosen.reason} Rows by {postprocess} were asked for, in place of the posterior mean.",
         )
     if totals_share is not None:
         check_totals_share(totals_share)
