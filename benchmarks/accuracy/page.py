@@ -28,8 +28,8 @@ def write_page(cells: list[Cell], claims: list[str], path: Path) -> Path:
         "<p>delta = 1e-06. Our mechanisms and OpenDP's Laplace see the same noise in each repetition. "
         "diffprivlib's Geometric and the Spark-style noise have the same law and were drawn by themselves: "
         "what tells the three apart is luck, so the first stands for all of them in the ratios. Whiskers "
-        "and brackets are 95 % intervals. Up to 5,000 cells the noise is OpenDP's own; above, the same law from a "
-        "seeded stream.</p><h2>auto against the best peer</h2>",
+        "and brackets are 95 % intervals. Up to 5,000 cells the noise is OpenDP's own; above, the same law "
+        "from a seeded stream.</p><h2>auto against the best peer</h2>",
         "<p>Error of <code>auto</code> over that of the best peer with a guarantee at the same budget: below "
         "1 is better. The papers' own mechanism is not among the peers here: its guarantee holds under an "
         "assumption on the data alone.</p>",
