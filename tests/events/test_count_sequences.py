@@ -10,6 +10,8 @@ import pytest
 from dpmarkov.errors import ParameterError, StateSpaceError, TableError, UnitError
 from dpmarkov.events import count
 from dpmarkov.privacy.unit import Destination, Event
+from dpmarkov.states import StateSpace
+from dpmarkov.support import Support
 
 STATES = ["a", "b", "c", "IN", "OUT"]
 GROUPS = [0, 1]
@@ -277,3 +279,18 @@ def test_bad_questions():
         count(log.assign(t=[True] * len(log)), user="u", time="t", state="s", states=STATES)
     with pytest.raises(TableError, match="no column 'x y'"):
         count(log, user="x y", time="t", state="s", states=STATES)
+
+
+@pytest.mark.parametrize("start", [None, 49_999])
+def test_places_beyond_32_bits_are_counted(start):
+    """50,000 x 50,000 cells, of which the diagonal is declared."""
+    n = 50_000
+    support = Support(np.arange(n + 1), np.arange(n), n)
+    log = pd.DataFrame({"u": [1, 1, 2, 2], "t": [1, 2, 1, 2], "s": [n - 1, n - 1, n - 2, n - 2]})
+    counts = count(
+        log, user="u", time="t", state="s", states=StateSpace.range(0, n), support=support, start=start
+    )
+    found = {int(at): int(counts.values[at]) for at in np.flatnonzero(counts.values)}
+    moves = {n - 2: 1, n - 1: 1}
+    # A user who begins in the state `start` stays in it; the other one's move from there is not declared.
+    assert found == (moves | {2 * n - 2: 1, 2 * n - 1: 1} if start is None else {n - 2: 1, n - 1: 2})
