@@ -51,12 +51,15 @@ class Estimate:
         The penalised log likelihood of the noisy counts under each prior that was tried.
     fit
         The fit under the prior that was taken: what is believed of each cell.
+    runner_up
+        The fit under the next likely one; `None` if no other was tried.
     """
 
     counts: Flat
     prior: str
     log_likelihoods: dict[str, float]
     fit: Fit
+    runner_up: Fit | None
 
 
 def posterior_mean(
@@ -89,13 +92,19 @@ def posterior_mean(
         expected = factor_ensemble(values, tried["margins"].mean, table.variance, cells)
         tried["factors"] = fit_mixture(table, values, expected, diagonal, rounds=90)
         scores["factors"] = tried["factors"].log_likelihood
-    best = max(scores, key=lambda name: scores[name])
+    best, *rest = sorted(scores, key=lambda name: -scores[name])
     share = share_of_mean(table, tried[best], values, law)
     counts = share * np.maximum(tried[best].mean, 0.0) + (1 - share) * clip(values)
     if is_chain:
         other = clip(values) - _added_by_clipping(tried[best], table)
         counts = restore_slowest(counts, other, cells, table.variance)
-    return Estimate(counts=counts, prior=best, log_likelihoods=scores, fit=tried[best])
+    return Estimate(
+        counts=counts,
+        prior=best,
+        log_likelihoods=scores,
+        fit=tried[best],
+        runner_up=tried[rest[0]] if rest else None,
+    )
 
 
 def _added_by_clipping(fit: Fit, table: RateTable) -> Flat:

@@ -1,8 +1,9 @@
 """Plausible true counts, given the noisy ones: draws from the posterior whose mean `bayes` takes.
 
 For a cell with noisy count y the posterior is proportional to P(noise = y - x) times the learnt prior of the
-true count x. The noise's law is exact and public; the prior was learnt from all noisy cells. Nothing
-sensitive is read, so the draws cost no privacy.
+true count x. The noise's law is exact and public; the prior was learnt from all noisy cells. A prior that was
+learnt is not known: where single cells matter, half of the draws are made under the next likely one, since
+where the two disagree either may be right. Nothing sensitive is read, so the draws cost no privacy.
 """
 
 from collections.abc import Iterator
@@ -34,29 +35,31 @@ class CountPosterior:
     ----------
     noisy
         One noisy count for each cell.
-    fit
-        The learnt prior and what it makes of each pair of expectation and noisy count.
+    fits
+        The learnt priors, likeliest first, and what they make of each pair of expectation and noisy count.
     table
         Likelihoods for the noise law.
     mean, variance
-        Of each cell's true count.
+        Of each cell's true count under the likeliest prior.
     """
 
     noisy: Index
-    fit: Fit
+    fits: tuple[Fit, ...]
     table: RateTable
     mean: Flat
     variance: Flat
 
-    def draws(self, number: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
-        """`number` draws of all true counts, shape (number, cells)."""
+    def draws(self, number: int, rng: np.random.Generator, *, every_prior: bool = False) -> Flat:
+        """Draws of all true counts, shape (number, cells), under the likeliest prior or under each."""
         result = np.empty((number, self.noisy.size))
-        for members, steps, weights in _blocks(self.noisy, self.fit, self.table):
-            cumulative = np.cumsum(weights, axis=1)
-            cumulative /= cumulative[:, -1:]
-            uniforms = rng.random((members.size, number))
-            for row, cell in enumerate(members.tolist()):
-                result[:, cell] = steps[row, np.searchsorted(cumulative[row], uniforms[row], "right")]
+        fits = self.fits if every_prior else self.fits[:1]
+        for fit, part in zip(fits, np.array_split(result, len(fits)), strict=True):
+            for members, steps, weights in _blocks(self.noisy, fit, self.table):
+                cumulative = np.cumsum(weights, axis=1)
+                cumulative /= cumulative[:, -1:]
+                uniforms = rng.random((members.size, len(part)))
+                for row, cell in enumerate(members.tolist()):
+                    part[:, cell] = steps[row, np.searchsorted(cumulative[row], uniforms[row], "right")]
         unit = self.table.unit
         if unit > 1:
             spread = unit * (rng.random(result.shape) - 0.5)
@@ -67,18 +70,19 @@ class CountPosterior:
 def count_posterior(
     noisy: npt.NDArray[np.int64], cells: Support, law: NoiseLaw, *, is_chain: bool = False
 ) -> CountPosterior:
-    """Learn the prior as `posterior_mean` does and keep all that it says of each cell."""
+    """Learn the priors as `posterior_mean` does and keep all that they say of each cell."""
     values = np.asarray(noisy, dtype=np.int64)
-    fit = posterior_mean(values, cells, law, is_chain=is_chain).fit
+    estimate = posterior_mean(values, cells, law, is_chain=is_chain)
+    fits = (estimate.fit,) if estimate.runner_up is None else (estimate.fit, estimate.runner_up)
     table = rate_table(law)
     mean, variance = np.empty(values.size), np.empty(values.size)
-    for members, steps, weights in _blocks(values, fit, table):
+    for members, steps, weights in _blocks(values, estimate.fit, table):
         total = weights.sum(axis=1)
         first = np.einsum("px,px->p", weights, steps) / total
         mean[members] = first
         variance[members] = np.einsum("px,px->p", weights, (steps - first[:, None]) ** 2) / total
     return CountPosterior(
-        noisy=values, fit=fit, table=table, mean=mean * table.unit, variance=variance * table.unit**2
+        noisy=values, fits=fits, table=table, mean=mean * table.unit, variance=variance * table.unit**2
     )
 
 

@@ -281,7 +281,7 @@ def _side(release: "Release", draws: int, rng: np.random.Generator) -> _Side:
     matrices = np.zeros((draws, n, n), dtype=np.float32)
     long_run = np.empty((draws, n))
     for start in range(0, draws, _AT_ONCE):
-        counts = posterior.counts(min(_AT_ONCE, draws - start), rng)
+        counts = posterior.counts(min(_AT_ONCE, draws - start), rng, for_entries=True)
         rows = rows_from_counts(counts, posterior.released, cells)
         stop = start + len(rows)
         matrices[start:stop, cells.row_of_cell, cells.indices] = rows

@@ -43,7 +43,7 @@ class CountRows:
     def method(self) -> str:
         """How the draws are made, in words."""
         return (
-            "true counts drawn from their posterior: the exact law of the noise, and a prior learnt from all "
+            "true counts drawn from their posterior: the exact law of the noise, and priors learnt from all "
             "noisy counts"
         )
 
@@ -67,6 +67,6 @@ class CountRows:
         """Noisy count minus posterior mean, for each cell."""
         return np.asarray(self.posterior.noisy - self.posterior.mean)
 
-    def counts(self, number: int, rng: np.random.Generator) -> Flat:
+    def counts(self, number: int, rng: np.random.Generator, *, for_entries: bool = False) -> Flat:
         """`number` draws of all true counts, shape (number, cells)."""
-        return self.posterior.draws(number, rng)
+        return self.posterior.draws(number, rng, every_prior=for_entries)

@@ -167,7 +167,7 @@ class DirichletRows:
             drawn.append(np.asarray(made / np.asarray(cells.row_sums(made))[rows]))
         return truth, drawn
 
-    def counts(self, number: int, rng: np.random.Generator) -> Flat:
+    def counts(self, number: int, rng: np.random.Generator, *, for_entries: bool = False) -> Flat:
         """`number` draws of all true counts, shape (number, cells)."""
         rows, columns = self.cells.row_of_cell, self.cells.indices
         if self.totals is None:

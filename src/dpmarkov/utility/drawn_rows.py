@@ -92,6 +92,6 @@ class DrawnRows:
         """What the noisy counts have less than the draw's parameters."""
         return np.asarray(self.noisy - self.shapes)
 
-    def counts(self, number: int, rng: np.random.Generator) -> Flat:
+    def counts(self, number: int, rng: np.random.Generator, *, for_entries: bool = False) -> Flat:
         """`number` draws of all true counts, shape (number, cells)."""
-        return self.behind.counts(number, rng)
+        return self.behind.counts(number, rng, for_entries=for_entries)

@@ -125,7 +125,7 @@ class KnownTotalRows:
         """None: there are no noisy counts."""
         return None
 
-    def counts(self, number: int, rng: np.random.Generator) -> Flat:
+    def counts(self, number: int, rng: np.random.Generator, *, for_entries: bool = False) -> Flat:
         """`number` draws of all Dirichlet parameters, shape (number, cells)."""
         return np.asarray(rng.standard_gamma(self.mean, (number, self.released.size)))
 

@@ -64,8 +64,12 @@ class RowPosterior(Protocol):
     def residual(self) -> Flat | None:
         """Noisy count minus posterior mean, for each cell; None where there are no noisy counts."""
 
-    def counts(self, number: int, rng: np.random.Generator) -> Flat:
-        """`number` draws of all true counts, shape (number, cells)."""
+    def counts(self, number: int, rng: np.random.Generator, *, for_entries: bool = False) -> Flat:
+        """`number` draws of all true counts, shape (number, cells).
+
+        With `for_entries`, single entries may be read off: a learnt prior's own doubt is in them. What sums
+        over many cells gets the noise's full first-order effect instead (see `uncertainty`).
+        """
 
 
 @lru_cache(maxsize=4)

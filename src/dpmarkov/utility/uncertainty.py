@@ -123,7 +123,8 @@ def uncertainty(
     failed = 0
     per_batch = max(1, min(draws, _AT_ONCE // posterior.cells.n_cells))
     for start in range(0, draws, per_batch):
-        counts = posterior.counts(min(per_batch, draws - start), generator)
+        number = min(per_batch, draws - start)
+        counts = posterior.counts(number, generator, for_entries=name == "transition_matrix")
         rows = rows_from_counts(
             counts,
             posterior.released,
