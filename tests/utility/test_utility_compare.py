@@ -1,6 +1,7 @@
 """Comparison: silent about noise, right about changes."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from known_chains import dirichlet_release, noisy_release, true_counts
 
 import dpmarkov as dpm
 from dpmarkov.errors import ParameterError, StateSpaceError
+from dpmarkov.postprocess import NoiseLaw, estimate_probabilities
 
 X = true_counts()
 
@@ -19,6 +21,29 @@ def test_two_releases_of_the_same_data_hardly_differ():
         for s in range(6)
     ]
     assert np.mean(named) <= 1.0
+
+
+@pytest.mark.parametrize("method", ["posterior", "project"])
+def test_thin_rows_are_no_changes(method):
+    """Rows of few and of many events; draws of the posterior alone named ten false changes a pair."""
+    rng, n, law = np.random.default_rng(3), 40, NoiseLaw(kind="laplace", scale=2.0)
+    rates = np.outer(rng.pareto(0.8, n) * 3 + 0.02, rng.pareto(1.2, n) + 0.02) * rng.gamma(0.5, 2, (n, n))
+    x = rng.poisson(rates)
+
+    def made(seed, counts):
+        release = noisy_release(counts, seed)
+        rows = estimate_probabilities(release.noisy_counts, release.layout, law, method=method)
+        return replace(release, probabilities=rows)
+
+    found = [dpm.compare(made(s, x), made(100 + s, x), draws=60) for s in range(5)]
+    assert sum(len(f.transitions) + len(f.shares) for f in found) <= 1
+    assert all(f.left_out > 0 for f in found)
+    assert "do not stand out of the noise" in found[0].describe()
+    busiest = int(x.sum(axis=1).argmax())
+    y = x.copy()
+    y[busiest] = np.roll(y[busiest], 3)
+    moved = dpm.compare(made(1, x), made(2, y), draws=60).transitions
+    assert sum(c.origin == busiest for c in moved) >= 20
 
 
 def test_a_change_is_found_and_its_distance_covered():

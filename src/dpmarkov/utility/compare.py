@@ -20,7 +20,7 @@ from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ChainError, ParameterError, StateSpaceError
 from dpmarkov.states import State
 from dpmarkov.utility.known_rows import KnownTotalRows
-from dpmarkov.utility.posterior import posterior_of, rows_from_counts
+from dpmarkov.utility.posterior import RowPosterior, posterior_of, rows_from_counts
 from dpmarkov.utility.uncertainty import (
     QUANTITIES,
     chain_from,
@@ -40,6 +40,8 @@ Array = npt.NDArray[np.float64]
 _SHOWN = 10
 _LARGEST = 500
 _AT_ONCE = 50
+_STANDS_OUT = 4.0
+"""A row's events, in standard errors of its total, from which on its probabilities are compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +104,8 @@ class Comparison:
         Significant changes of transition probabilities, largest first.
     looked_at
         How many transitions were compared.
+    left_out
+        How many from-states were not, as their events do not stand out of the noise.
     level
         The level of intervals; at most 1 - level of the changes that are named are false on average.
     """
@@ -110,6 +114,7 @@ class Comparison:
     shares: tuple[Change, ...]
     transitions: tuple[Change, ...]
     looked_at: int
+    left_out: int
     level: float
     labels: tuple[str, ...]
     states: tuple[State, ...]
@@ -150,6 +155,11 @@ class Comparison:
                 )
                 by = plus_minus(c.after - c.before, c.half_width)
                 lines.append(f"  {what}: {c.before:.4f} to {c.after:.4f}, by {by}")
+        if self.left_out:
+            lines += [
+                "",
+                f"Not compared: {self.left_out:,} from-states whose events do not stand out of the noise.",
+            ]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -169,6 +179,7 @@ class Comparison:
             "shares": [plain(c) for c in self.shares],
             "transitions": [plain(c) for c in self.transitions],
             "transitions_compared": self.looked_at,
+            "from_states_left_out": self.left_out,
         }
 
     def __str__(self) -> str:
@@ -226,8 +237,8 @@ def compare(
         ),
     )
     width = float(special.ndtri(0.5 + level / 2))
-    spread_pi = np.hypot(first.stationary_noise.std(axis=0), second.stationary_noise.std(axis=0))
-    spread = np.hypot(first.matrix_noise.std(axis=0), second.matrix_noise.std(axis=0))
+    spread_pi = np.hypot(*(_root_mean_square(side.stationary_noise) for side in sides))
+    spread = np.hypot(first.spread, second.spread)
     shares = [
         Change(
             origin=None,
@@ -252,7 +263,8 @@ def compare(
         distances=distances,
         shares=tuple(shares),
         transitions=tuple(changed),
-        looked_at=int(np.count_nonzero((matrix[0] > 0) | (matrix[1] > 0))),
+        looked_at=int(np.count_nonzero(((matrix[0] > 0) | (matrix[1] > 0)) & np.isfinite(spread))),
+        left_out=int(np.count_nonzero(np.isinf(spread).any(axis=1))),
         level=level,
         labels=states.labels,
         states=states.states,
@@ -261,12 +273,13 @@ def compare(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Side:
-    """One release: what was released, and draws of how far it may be off."""
+    """One release: what was released, and draws of how far it may be off; infinite where nobody can tell."""
 
     matrix: Array
     stationary: Array
     matrix_noise: npt.NDArray[np.float32]
     stationary_noise: Array
+    spread: Array
 
 
 def _side(release: "Release", draws: int, rng: np.random.Generator) -> _Side:
@@ -299,17 +312,45 @@ def _side(release: "Release", draws: int, rng: np.random.Generator) -> _Side:
                 "the noise is too strong to compare"
             )
         long_run[start:stop] = found
-    factor = stationary_stretch(chain, posterior)
+    factor, middle = stationary_stretch(chain, posterior), long_run.mean(axis=0)
+    released, stationary = chain.dense(), chain.stationary_distribution
+    noise = matrices - released.astype(np.float32)
     return _Side(
-        matrix=chain.dense(),
-        stationary=chain.stationary_distribution,
-        matrix_noise=matrices - matrices.mean(axis=0),
-        stationary_noise=(long_run - long_run.mean(axis=0)) * factor,
+        matrix=released,
+        stationary=stationary,
+        matrix_noise=noise,
+        stationary_noise=(long_run - middle) * factor + (middle - stationary),
+        spread=np.maximum(_root_mean_square(noise), _noise_spread(posterior, n)),
     )
 
 
+def _root_mean_square(noise: npt.NDArray[np.floating[Any]]) -> Array:
+    return np.asarray(np.sqrt(np.mean(np.square(noise, dtype=np.float64), axis=0)))
+
+
+def _noise_spread(posterior: RowPosterior, n: int) -> Array:
+    """The noise's full first-order effect on each transition probability, zeros where it is not known.
+
+    It does not lean on the learnt prior, which in thin rows moves many cells at once from one release to the
+    next. Rows whose events do not stand out of the noise at all are beyond a first order: infinite.
+    """
+    result = np.zeros((n, n))
+    if posterior.noise_variance is None:
+        return result
+    cells, variance = posterior.cells, posterior.noise_variance
+    rows = cells.row_of_cell
+    totals = np.asarray(cells.row_sums(posterior.mean), dtype=float)
+    of_totals = np.asarray(cells.row_sums(variance), dtype=float)
+    share = posterior.released
+    moved = variance * (1 - 2 * share) + share**2 * of_totals[rows]
+    spread = np.sqrt(np.maximum(moved, 0.0)) / np.maximum(totals, 1e-9)[rows]
+    spread[(totals < _STANDS_OUT * np.sqrt(of_totals))[rows]] = np.inf
+    result[rows, cells.indices] = spread
+    return result
+
+
 def _distance(name: str, value: float, noise: Array, level: float) -> Distance:
-    reach = float(np.quantile(noise, level))
+    reach = min(1.0, float(np.quantile(noise, level)))
     return Distance(
         name=name, value=value, low=max(0.0, value - reach), high=min(1.0, value + reach), noise=reach
     )
@@ -321,7 +362,7 @@ def _significant(difference: Array, spread: Array, level: float) -> list[tuple[i
     P-values are those of a difference of two Laplace noises, whose tails are the heaviest that occur here: a
     normal law would call one in a thousand noises of Laplace's an event of one in a million.
     """
-    usable = spread > 0
+    usable = (spread > 0) & np.isfinite(spread)
     z = np.abs(difference[usable]) / spread[usable]
     p = (1.0 + z) * np.exp(-2.0 * z)
     order = np.argsort(p)
