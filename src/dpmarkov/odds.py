@@ -22,14 +22,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmarkov.errors import ParameterError
+from dpmarkov.privacy.readable import LARGE_EPSILON, budget_warning
 from dpmarkov.privacy.unit import Unit
 
 __all__ = ["LARGE_EPSILON", "Odds", "OddsTable", "odds"]
 
 Flat = npt.NDArray[np.float64]
-
-LARGE_EPSILON = 5.0
-"""Above this a warning is due: the guarantee alone rules out little."""
 
 PRIORS = (0.01, 0.1, 0.5, 0.9, 0.99)
 _POWER = 0.05
@@ -71,7 +69,7 @@ class OddsTable:
     rows
         One entry for each prior.
     warning
-        A sentence for an epsilon above 5, else an empty string.
+        A sentence for an epsilon above 5, one for a delta above a thousandth, else an empty string.
     question
         What the attacker wonders.
     """
@@ -153,13 +151,8 @@ def odds(
         )
         for prior in priors
     )
-    warning = ""
-    if epsilon > LARGE_EPSILON:
-        warning = (
-            f"epsilon = {epsilon:.3g} is large. By the guarantee alone, one unit may shift the odds of a "
-            f"conclusion {math.exp(min(epsilon, 700.0)):,.0f}-fold; values up to 1 are strong, up to "
-            f"{LARGE_EPSILON:g} common"
-        )
+    delta = float(np.asarray(curve.delta(np.array([epsilon])))[0])
+    warning = budget_warning(epsilon, delta)
     return OddsTable(rows=rows, warning=warning, question=_question(unit))
 
 

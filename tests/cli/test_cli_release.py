@@ -199,6 +199,30 @@ def test_one_bad_record_does_not_decide_whether_a_release_happens(
         assert result.code == 0, (record, result.err)
 
 
+def test_a_large_epsilon_or_delta_is_warned_of_wherever_a_guarantee_is_printed(
+    run: Run, table: Path, tmp_path: Path
+) -> None:
+    large = ("release", table, *BASE[:-1], "8")
+    assert "Warning: epsilon = 8 is large" in run(*large, "--out", tmp_path / "out").out
+    assert "Warning: epsilon = 8 is large" in run(*large, "--dry-run").out
+    assert "epsilon = 8 is large" in run("show", tmp_path / "out").out
+    json.loads(run(*large, "--out", tmp_path / "json", "--json").out)
+    assert "Warning" not in run("release", table, *BASE, "--out", tmp_path / "one").out
+    options = ("--mechanism", "gaussian", "--delta", ".99999", "--out", tmp_path / "delta")
+    useless = run("release", table, *BASE, *options).out
+    assert "(1, 0.99999)-differential privacy" in useless
+    assert "Warning: delta = 0.99999 is large" in useless
+    assert "delta = 0.99999 is large" in " ".join(run("show", tmp_path / "delta").out.split())
+
+
+def test_an_enormous_epsilon_is_called_no_protection(run: Run, table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run("release", table, *BASE[:-1], "1000", "--mechanism", "dirichlet", "--delta", "0.5", "--out", out)
+    shown = " ".join(run("show", out).out.split())
+    assert "more than 10^435 times as likely" in shown
+    assert "in practice no protection" in shown
+
+
 def test_seeded_releases_say_so(run: Run, table: Path, tmp_path: Path) -> None:
     result = run("release", table, *BASE, "--out", tmp_path / "out", "--seed", "4")
     assert "SEEDED: NOT PRIVATE" in result.out

@@ -242,3 +242,13 @@ def test_a_plan_of_bounds_trades_noise_for_lost_events(tmp_path):
     assert isinstance(CliRunner().invoke(cli, [*arguments, "--accuracy", ".1"]).exception, ParameterError)
     with pytest.raises(ReleaseFormatError, match="holds no bound"):
         dpm.BoundsReport.from_charge(dataclasses.replace(report.charge, result={}))
+
+
+def test_the_printed_share_of_users_never_falls_as_the_bound_grows():
+    report = dpm.bounds(log(), **SEQUENCE, epsilon=1, seed=0)
+    noisy = dataclasses.replace(report, tops=(1, 2, 5, 10), users=(4, -6, 3, 2), max_events=10)
+    assert [noisy.share_of_users(m) for m in (1, 2, 5, 10, 20)] == [1.0] * 5
+    few = dataclasses.replace(noisy, users=(-3, 2, -2, 7))
+    assert [few.share_of_users(m) for m in (1, 2, 5, 10)] == [0.0, 0.0, 0.0, 1.0]
+    plain = dataclasses.replace(noisy, users=(5, 3, 1, 1))
+    assert [plain.share_of_users(m) for m in (1, 2, 4, 5, 10)] == [0.5, 0.8, 0.8, 0.9, 1.0]

@@ -7,8 +7,10 @@ import pytest
 
 from dpmarkov.errors import ParameterError
 from dpmarkov.odds import LARGE_EPSILON, odds
+from dpmarkov.privacy.budget import Budget
 from dpmarkov.privacy.pairs import ApproximatePair, BetaPair, GammaPair, PurePair
 from dpmarkov.privacy.profile import Profile
+from dpmarkov.privacy.readable import budget_warning, odds_factor, readable_up
 from dpmarkov.privacy.unit import Event
 
 
@@ -68,9 +70,40 @@ def test_e_to_the_epsilon_alone_would_be_wrong():
 def test_warning_above_five_and_none_below():
     profile = Profile(((PurePair(epsilon=6.0),),))
     assert "large" in odds(profile, epsilon=6.0).warning
-    assert odds(profile, epsilon=LARGE_EPSILON).warning == ""
+    common = Profile(((PurePair(epsilon=LARGE_EPSILON),),))
+    assert odds(common, epsilon=LARGE_EPSILON).warning == ""
     assert "Warning" in odds(profile, epsilon=6.0).describe()
     assert "Warning" not in odds(Profile(((PurePair(epsilon=1.0),),)), epsilon=1.0).describe()
+
+
+def test_a_large_delta_is_warned_of_in_the_same_place():
+    table = odds(Profile(((ApproximatePair(epsilon=1.0, delta=0.75),),)), epsilon=1.0)
+    assert "delta = 0.75 is large: delta is the chance that the promise fails outright" in table.warning
+    assert budget_warning(1.0, 1e-3) == ""
+    assert "2,981-fold" in budget_warning(8.0, 0.5)
+    assert budget_warning(8.0, 0.5).endswith("number of units")
+
+
+@pytest.mark.parametrize("delta", [0.99999, 1 - 1e-12, math.nextafter(1, 0), 0.9996, 1e-320, 5e-324])
+def test_a_delta_is_never_rounded_to_one_or_to_zero(delta):
+    assert delta <= float(readable_up(delta)) < 1
+    assert 0 < float(str(Budget(epsilon=1.0, delta=delta)).split()[-1]) < 1
+
+
+def test_upper_bounds_are_rounded_up():
+    values = [0.1, 0.123, 0.12301, 1e-6, 9.99991e-7, 1.0, 1.001, 123.4, 0.0]
+    shown = ["0.1", "0.123", "0.124", "1e-06", "1e-06", "1", "1.01", "124", "0"]
+    assert [readable_up(value) for value in values] == shown
+
+
+def test_an_enormous_epsilon_is_a_power_of_ten_rounded_up():
+    assert odds_factor(50.0, ",.0f") == f"{math.exp(50):,.0f}"
+    assert odds_factor(51.0, ",.0f") == "10^23"
+    assert 51 / math.log(10) < 23
+    assert odds_factor(1e6, ".4g") == "10^434,295"
+    assert odds_factor(1e300, ".4g") == "10^(4.35e+299)"
+    assert "in practice no protection" in budget_warning(1e6, 0.0)
+    assert "in practice no protection" not in budget_warning(8.0, 0.0)
 
 
 def test_text_and_bad_priors():

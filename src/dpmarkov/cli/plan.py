@@ -5,6 +5,7 @@ import json
 import click
 
 from dpmarkov.cli.options import parse_states, parse_unit
+from dpmarkov.cli.outcome import print_warning
 from dpmarkov.errors import ParameterError
 
 
@@ -55,13 +56,13 @@ def plan(
     accuracy: float | None,
     as_json: bool,
 ) -> None:
-    r"""Compare the mechanisms for a budget, without touching any data.
+    """Compare the mechanisms for a budget, without touching any data.
 
     \b
     dpmarkov plan --states 65 --events 300000 --epsilon 1 --delta 1e-6
     dpmarkov plan --like last-year/ --epsilon 0.5 --accuracy 0.05
     dpmarkov plan --states 17 --bounds bounds.json --epsilon 1
-    """
+    """  # noqa: D301
     if epsilon is None:
         raise ParameterError("--epsilon is missing: how much privacy may be spent? 1 is a common choice")
     if (states is None) == (like is None):
@@ -95,7 +96,11 @@ def plan(
             like=earlier,
             **tried,
         )
-        click.echo(json.dumps(compared.to_dict(), indent=1) if as_json else compared.describe())
+        if as_json:
+            click.echo(json.dumps(compared.to_dict(), indent=1))
+            return
+        click.echo(compared.describe())
+        print_warning(budget.epsilon, budget.delta)
         return
     limits = {"user": None, "max_events": max_events, "max_per_pair": max_per_pair}
     protected = parse_unit(unit, relation, limits)

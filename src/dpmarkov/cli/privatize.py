@@ -1,12 +1,12 @@
 """`dpmarkov privatize`: a vector, an average or a matrix that is itself the sensitive data."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from dpmarkov.cli.options import STATES_HELP, parse_states
+from dpmarkov.cli.outcome import print_outcome
 from dpmarkov.errors import ParameterError
 
 __all__ = ["privatize"]
@@ -61,7 +61,6 @@ def privatize(data: str, **options: Any) -> None:
     from dpmarkov.events.supports import read_support
     from dpmarkov.queries.tables import read_probabilities
     from dpmarkov.releases import check_output
-    from dpmarkov.releases.describe import summary
 
     kind = options["kind"]
     target = parse_states(options["states"], data)
@@ -103,14 +102,11 @@ def privatize(data: str, **options: Any) -> None:
         seed=options["seed"],
     )
     folder = made.save(options["out"], overwrite=options["overwrite"])
-    if options["as_json"]:
-        click.echo(json.dumps({"out": str(folder), **summary(made)}, indent=1))
-        return
-    click.echo(made.headline())
     mixing = np.max(made.mechanism["mixing"])
+    notes: tuple[str, ...] = ()
     if mixing > 0:
-        click.echo(
+        notes = (
             f"Bias: rows lean towards a public vector (uniform by default) by up to {mixing:.2g}; see "
-            "`mixing` in release.json."
+            "`mixing` in release.json.",
         )
-    click.echo(f"Saved to {folder}. See it whole: dpmarkov show {folder}")
+    print_outcome(made, folder, as_json=options["as_json"], notes=notes)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpmarkov.cli.options import parse_unit, typed
+from dpmarkov.cli.outcome import print_outcome, print_warning
 from dpmarkov.cli.spending import discover, take_bounds
 from dpmarkov.cli.table import check_table, count_arguments, table_options
 from dpmarkov.cli.timepoint import plan_or_release, refuse_timepoint_options, timepoint_options
@@ -110,7 +111,6 @@ def release(
 
     import dpmarkov as dpm
     from dpmarkov.releases import check_output
-    from dpmarkov.releases.describe import summary
 
     budget = dpm.Budget(epsilon=epsilon, delta=delta)
     charges = take_bounds(bounds, table)
@@ -143,12 +143,7 @@ def release(
         seed=seed,
         **choice,  # type: ignore[arg-type]
     )
-    folder = made.save(str(out), overwrite=overwrite)
-    if as_json:
-        click.echo(json.dumps({"out": str(folder), **summary(made)}, indent=1))
-        return
-    click.echo(made.headline())
-    click.echo(f"Saved to {folder}. See it whole: dpmarkov show {folder}")
+    print_outcome(made, made.save(str(out), overwrite=overwrite), as_json=as_json)
 
 
 def _dry_run(layout: "Layout", unit: "Unit", budget: "Budget", choice: dict[str, Any], as_json: bool) -> None:
@@ -173,6 +168,7 @@ def _dry_run(layout: "Layout", unit: "Unit", budget: "Budget", choice: dict[str,
         f"Nothing was read.\nShape       {layout}\nUnit        {unit}\nBudget      {budget}\n"
         f"Mechanism   {made.mechanism.name} ({shown})\nReason      {made.reason}"
     )
+    print_warning(budget.epsilon, budget.delta)
 
 
 def _form_and_floor(

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from dpmarkov.cli.options import parse_states, typed
+from dpmarkov.cli.outcome import print_outcome, print_warning
 from dpmarkov.errors import ParameterError
 
 __all__ = ["plan_or_release", "refuse_timepoint_options", "timepoint_options"]
@@ -87,7 +88,11 @@ def plan_or_release(data: str, options: dict[str, Any]) -> None:
         noise = plan_noise(
             theta, options["length"], epsilon=options["epsilon"], statistic=statistic, secrets=secrets
         )
-        click.echo(json.dumps(noise.to_dict(), indent=1) if options["as_json"] else noise.describe())
+        if options["as_json"]:
+            click.echo(json.dumps(noise.to_dict(), indent=1))
+            return
+        click.echo(noise.describe())
+        print_warning(options["epsilon"], 0.0)
         return
     if options["length"] is not None:
         raise ParameterError("--length goes with --dry-run; a release takes it from the data")
@@ -97,7 +102,6 @@ def plan_or_release(data: str, options: dict[str, Any]) -> None:
 def _release(data: str, options: dict[str, Any], theta: Any, secrets: Any) -> None:
     from dpmarkov.pufferfish import read_sequences, release_chain, release_histogram
     from dpmarkov.releases import check_output
-    from dpmarkov.releases.describe import summary
 
     if options["time"] is None or options["state"] is None:
         raise ParameterError("name the columns: --time and --state (and --user for several people)")
@@ -117,13 +121,10 @@ def _release(data: str, options: dict[str, Any], theta: Any, secrets: Any) -> No
     make = release_histogram if options["statistic"] == "histogram" else release_chain
     made = make(people, theta=theta, epsilon=options["epsilon"], secrets=secrets, seed=options["seed"])
     folder = made.save(options["out"], overwrite=options["overwrite"])
-    if options["as_json"]:
-        click.echo(json.dumps({"out": str(folder), **summary(made)}, indent=1))
-        return
-    click.echo(made.headline())
+    notes: tuple[str, ...] = ()
     if made.mechanism["amounts_to"] == "group privacy":
-        click.echo("At this epsilon and length no smaller quilt works: this is group privacy.")
-    click.echo(f"Saved to {folder}. See it whole: dpmarkov show {folder}")
+        notes = ("At this epsilon and length no smaller quilt works: this is group privacy.",)
+    print_outcome(made, folder, as_json=options["as_json"], notes=notes)
 
 
 def _secrets(text: str | None) -> Any:

@@ -70,10 +70,9 @@ class BoundsReport:
         return max(1.0, float(self._trusted() @ self._middles()))
 
     def share_of_users(self, bound: int) -> float:
-        """The share of users (noisy) that have at most `bound` events."""
-        noisy = np.asarray(self.users)
-        inside = int(noisy[np.asarray(self.tops) <= bound].sum())
-        return min(1.0, max(0.0, inside / max(int(noisy.sum()), 1)))
+        """The share of users (noisy) that have at most `bound` events; it never falls as the bound grows."""
+        inside = [0, *(users for top, users in zip(self.tops, self.users, strict=True) if top <= bound)]
+        return min(1.0, float(np.cumsum(inside).max()) / max(sum(self.users), 1))
 
     def lost_share(self, bound: int) -> float:
         """The share of events (estimated from the noisy numbers) that a bound would leave out."""

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from dpmarkov.errors import ParameterError
+from dpmarkov.privacy.readable import readable_up
 
 __all__ = ["Budget", "check_delta", "check_epsilon"]
 
@@ -51,4 +52,4 @@ class Budget:
         object.__setattr__(self, "delta", check_delta(self.delta))
 
     def __str__(self) -> str:
-        return f"epsilon = {self.epsilon:.6g}, delta = {self.delta:.3g}"
+        return f"epsilon = {self.epsilon:.6g}, delta = {readable_up(self.delta)}"

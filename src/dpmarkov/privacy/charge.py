@@ -11,6 +11,7 @@ from typing import Any
 from dpmarkov.errors import EngineError, ParameterError, ReleaseFormatError, UnitError
 from dpmarkov.privacy.budget import Budget
 from dpmarkov.privacy.profile import Profile
+from dpmarkov.privacy.readable import readable_up
 from dpmarkov.privacy.unit import Unit
 
 __all__ = ["Charge", "remaining"]
@@ -58,7 +59,7 @@ class Charge:
 
     def in_words(self) -> str:
         """Purpose and price in a line."""
-        return f"{self.purpose}: epsilon = {self.epsilon:.6g}, delta = {self.delta:.3g}"
+        return f"{self.purpose}: epsilon = {self.epsilon:.6g}, delta = {readable_up(self.delta)}"
 
     def to_dict(self) -> dict[str, Any]:
         """The charge as it stands in its file."""

@@ -4,7 +4,6 @@ It is fixed when a release is made and cannot be set later. From its evidence (t
 parameters) anybody can recompute the whole curve delta(epsilon).
 """
 
-import math
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from dpmarkov.errors import ReleaseFormatError
 from dpmarkov.privacy.profile import Profile
+from dpmarkov.privacy.readable import no_protection, odds_factor, readable_up
 from dpmarkov.privacy.unit import Unit, unit_from_dict
 
 __all__ = ["IDEAL_DRAW", "Evidence", "Guarantee", "readable_up"]
@@ -24,22 +24,6 @@ IDEAL_DRAW = (
 )
 
 _CURVE_POINTS = 60
-
-
-def readable_up(value: float, digits: int = 3) -> str:
-    """`value` with `digits` significant digits, rounded up: the way an upper bound is printed.
-
-    >>> readable_up(9.99991e-07), readable_up(1.0)
-    ('1e-06', '1')
-    """
-    if value <= 0 or not math.isfinite(value):
-        return f"{value:g}"
-    exponent = math.floor(math.log10(value)) - digits + 1
-    for mantissa in range(10 ** (digits - 1), 10**digits + 1):
-        text = f"{float(f'{mantissa}e{exponent}'):.{digits}g}"
-        if float(text) >= value:
-            return text
-    return f"{float(f'{10**digits + 1}e{exponent}'):.{digits + 1}g}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +123,7 @@ class Guarantee:
 
     def describe(self) -> str:
         """What is protected, from whom, under which relation, how strongly and on what evidence."""
-        factor = math.exp(min(self.epsilon, 700.0))
+        factor = odds_factor(self.epsilon, ".4g")
         lines = [
             ("Protected", self.unit.protects + "."),
             ("From whom", self.unit.from_whom + "."),
@@ -147,8 +131,9 @@ class Guarantee:
             (
                 "How strongly",
                 f"epsilon = {self.epsilon:.6g}, delta = {readable_up(self.delta)}: no conclusion about one "
-                f"{self.unit.name} becomes more than {factor:.4g} times as likely as it would otherwise be"
-                + (f", plus {readable_up(self.delta)} in probability." if self.delta else "."),
+                f"{self.unit.name} becomes more than {factor} times as likely as it would otherwise be"
+                + (f", plus {readable_up(self.delta)} in probability" if self.delta else "")
+                + f"{no_protection(self.epsilon)}.",
             ),
             ("Not protected", self.unit.leaves_open + "."),
             ("Evidence", f"{self.evidence.theorem} ({_KINDS[self.evidence.kind]})."),

@@ -1,11 +1,10 @@
 """What the report says, section by section, in words that need no mathematics."""
 
-import math
 from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
-from dpmarkov.privacy.guarantee import readable_up
+from dpmarkov.privacy.readable import no_protection, odds_factor, readable_up
 from dpmarkov.releases import Release
 from dpmarkov.releases.release import seed_warning
 from dpmarkov.report import pictures
@@ -201,11 +200,11 @@ def _load(release: Release) -> str:
 
 def _cite(release: Release) -> str:
     guarantee = release.guarantee
-    factor = math.exp(min(guarantee.epsilon, 700.0))
+    factor = odds_factor(guarantee.epsilon, ".4g")
     exception = f", but for δ = {readable_up(guarantee.delta)}" if guarantee.delta > 0 else ""
     texts = [
         release.citation,
-        f"Odds shift by a factor of at most e^ε = {factor:.4g}{exception}.",
+        f"Odds shift by a factor of at most e^ε = {factor}{exception}{no_protection(guarantee.epsilon)}.",
         f"Evidence: {guarantee.evidence.theorem}.",
         "Assumptions: " + ("; ".join(guarantee.assumptions) or "none") + ".",
     ]
