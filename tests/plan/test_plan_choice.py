@@ -64,6 +64,33 @@ def test_plan_tells_what_each_mechanism_needs():
     assert made.profile.delta(1.0) <= 1e-6
 
 
+def test_an_accuracy_beside_the_curve_is_said_to_be_there():
+    made = plan(LAYOUT, unit=REPLACE, budget=BUDGET, expected_events=50_000, accuracy=0.9)
+    assert {item.epsilon_for_accuracy for item in made.predictions} == {0.05}
+    assert made.describe().count("0.05 or less") == 3
+    made = plan(LAYOUT, unit=REPLACE, budget=BUDGET, expected_events=50_000, accuracy=1e-12)
+    assert {item.epsilon_for_accuracy for item in made.predictions} == {None}
+    assert made.describe().count("above 8") == 3
+
+
+def test_a_plan_from_an_earlier_release_has_one_prediction():
+    """The reason must not repeat a prediction from the public shape beside the one from the release."""
+    flat = dpm.TransitionCounts(LAYOUT, np.full(400, 5))
+    earlier = dpm.release(
+        flat, unit=REPLACE, budget=dpm.Budget(epsilon=3, delta=1e-6), mechanism="dirichlet", floor=30, seed=1
+    )
+
+    def reason(epsilon):
+        budget = dpm.Budget(epsilon=epsilon, delta=1e-6)
+        made = plan(like=earlier, unit=REPLACE, budget=budget, expected_events=2000, epsilons=(epsilon,))
+        assert made.chosen == "laplace"
+        return made.reason
+
+    assert reason(1.0) == "laplace-counts, which has the least row error here."
+    assert reason(0.3) == "laplace-counts, whose row error is close to the least here."
+    assert "ask for it by name (mechanism 'dirichlet')" in reason(0.05)
+
+
 def test_large_and_odd_shapes_can_be_planned():
     wide = dpm.Layout.square(dpm.StateSpace.range(0, 3000))
     assert reference(wide, 1e6).counts.layout.cells.n_rows == 300
@@ -162,6 +189,9 @@ def test_command_line(tmp_path):
     data = json.loads(done.output)
     assert data["chosen"] == "laplace"
     assert "large" in data["odds"]["warning"]
+    assert data["unit"] == REPLACE.to_dict()
+    done = run(cli, ["plan", "--like", str(tmp_path / "r"), "--epsilon", "6", "--unit", "event", "--json"])
+    assert json.loads(done.output)["unit"] == dpm.Event().to_dict()
     assert isinstance(run(cli, ["plan", "--epsilon", "1"]).exception, ParameterError)
 
 

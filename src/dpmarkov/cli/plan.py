@@ -24,7 +24,9 @@ from dpmarkov.errors import ParameterError
     "--like", metavar="RELEASE", help="An earlier release of similar data: a much closer prediction."
 )
 @click.option("--events", type=float, help="A public guess of the number of events.")
-@click.option("--unit", help="What is protected: event (default), destination, user or visit.")
+@click.option(
+    "--unit", help="What is protected: event (default; with --like, its unit), destination, user or visit."
+)
 @click.option("--relation", help="For --unit event and user: add_remove (default) or replace.")
 @click.option("--max-events", type=int, help="For --unit user: events of a user that count at most.")
 @click.option("--max-per-pair", type=int, help="For --unit user: of these, in any one cell.")
@@ -103,7 +105,10 @@ def plan(
         print_warning(budget.epsilon, budget.delta)
         return
     limits = {"user": None, "max_events": max_events, "max_per_pair": max_per_pair}
-    protected = parse_unit(unit, relation, limits)
+    if earlier is not None and unit is None and relation is None and not any(limits.values()):
+        protected = earlier.guarantee.unit
+    else:
+        protected = parse_unit(unit, relation, limits)
     made = dpm.plan(
         layout, unit=protected, budget=budget, expected_events=events, like=earlier, accuracy=accuracy
     )

@@ -21,13 +21,13 @@ from dpmarkov.privacy.additive import calibrate_gaussian, calibrate_laplace
 from dpmarkov.privacy.budget import Budget
 from dpmarkov.privacy.unit import Unit, User
 
-__all__ = ["CHOICES", "Choice", "candidates", "choose"]
+__all__ = ["CHOICES", "MARGIN", "Choice", "candidates", "choose"]
 
 CHOICES = ("auto", "laplace", "gaussian", "dirichlet")
 
 _LIMIT = 40
 _DRAWS = 2
-_MARGIN = 1.25
+MARGIN = 1.25
 """A Dirichlet draw must be predicted better by this factor: post-processing of noisy counts adapts to
 structure (sparse rows, busy columns) that a prediction's public shape lacks; a Dirichlet draw does not."""
 
@@ -206,7 +206,7 @@ def choose(
         return Choice(mechanism=made, reason=reason)
     stand_in = reference(layout, events, limit=_LIMIT)
     errors = {name: predicted_errors(made, stand_in, draws=_DRAWS).row for name, made in found.items()}
-    best = min(errors, key=lambda name: errors[name] * (1 if isinstance(found[name], Additive) else _MARGIN))
+    best = min(errors, key=lambda name: errors[name] * (1 if isinstance(found[name], Additive) else MARGIN))
     rank = (
         "is the least"
         if errors[best] == min(errors.values())
@@ -216,7 +216,7 @@ def choose(
     guess = "declared" if expected_events is not None else "guessed"
     reason = (
         f"{found[best].name} was chosen because its predicted error of a row {rank} "
-        f"({errors[best]:.2g} in total variation; {others}) for {events:,} {guess} events: nothing of the "
-        "data was looked at for this choice."
+        f"({errors[best]:.2g} in total variation on public stand-in counts; {others}) for {events:,} {guess} "
+        "events: nothing of the data was looked at for this choice."
     )
     return Choice(mechanism=found[best], reason=reason)

@@ -9,7 +9,7 @@ import numpy as np
 from dpmarkov.errors import ParameterError, UnitError
 from dpmarkov.layout import Layout
 from dpmarkov.mechanisms.base import Mechanism
-from dpmarkov.planning.choose import CHOICES, candidates, choose
+from dpmarkov.planning.choose import MARGIN, candidates, choose
 from dpmarkov.planning.dirichlet import expected_events_guess
 from dpmarkov.planning.predict import Errors, predicted_errors, smallest_reliable
 from dpmarkov.planning.reference import reference, reference_like
@@ -42,8 +42,9 @@ class Prediction:
     curve
         (epsilon, predicted row error) at the same delta.
     epsilon_for_accuracy
-        The epsilon at which the predicted row error falls to the wanted accuracy; None if no accuracy was
-        asked for, or the curve does not reach it.
+        The epsilon at which the predicted row error falls to the wanted accuracy: the least of the curve
+        where that is accurate enough already. None if no accuracy was asked for, or the curve does not
+        reach it.
     """
 
     name: str
@@ -52,6 +53,13 @@ class Prediction:
     smallest_reliable: float
     curve: tuple[tuple[float, float], ...]
     epsilon_for_accuracy: float | None
+
+    def in_words_for_accuracy(self) -> str:
+        """The epsilon that the wanted accuracy takes, or on which side of the curve it lies."""
+        wanted, (least, _), (most, _) = self.epsilon_for_accuracy, self.curve[0], self.curve[-1]
+        if wanted is None:
+            return f"above {most:g}"
+        return f"{least:g} or less" if wanted == least else f"{wanted:.3g}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +114,7 @@ class Plan:
                 f"{item.mechanism.name:<18}{item.errors.row:>11.3g}{end:>12}{item.smallest_reliable:>15.3g}"
             )
             if self.accuracy is not None:
-                wanted = item.epsilon_for_accuracy
-                line += f"{'beyond the curve' if wanted is None else f'{wanted:.3g}':>18}"
+                line += f"{item.in_words_for_accuracy():>18}"
             lines.append(line)
         lines += ["", "Predicted row error by epsilon:"]
         grid = sorted({e for item in self.predictions for e, _ in item.curve})
@@ -216,7 +223,7 @@ def plan(
     ]
     predictions.sort(key=lambda item: item.errors.row)
     choice = choose(layout, unit=unit, budget=budget, expected_events=expected_events)
-    chosen = next((name for name in CHOICES if name in found and found[name] == choice.mechanism), "auto")
+    chosen = next(name for name in found if found[name] == choice.mechanism)
     return Plan(
         layout=layout,
         unit=unit,
@@ -224,8 +231,22 @@ def plan(
         basis=stand_in.words,
         predictions=tuple(predictions),
         chosen=chosen,
-        reason=choice.reason,
+        reason=choice.reason if like is None else _choice_beside(predictions, chosen),
         accuracy=accuracy,
+    )
+
+
+def _choice_beside(predictions: list[Prediction], chosen: str) -> str:
+    """What `auto` takes, which knows of no earlier release, beside predictions from one."""
+    best = predictions[0]
+    taken = next(item for item in predictions if item.name == chosen)
+    if best is taken:
+        return f"{taken.mechanism.name}, which has the least row error here."
+    if taken.errors.row <= MARGIN * best.errors.row:
+        return f"{taken.mechanism.name}, whose row error is close to the least here."
+    return (
+        f"{taken.mechanism.name}, by the shape and the number of events alone. By the earlier release, "
+        f"{best.mechanism.name} is more accurate: ask for it by name (mechanism {best.name!r})."
     )
 
 
@@ -233,7 +254,7 @@ def _crossing(curve: list[tuple[float, float]], accuracy: float) -> float | None
     """The epsilon at which the error falls to `accuracy`, on straight lines between logarithms."""
     epsilons, errors = (np.array(axis) for axis in zip(*curve, strict=True))
     errors = np.minimum.accumulate(errors)
-    if errors[-1] > accuracy or errors[0] < accuracy:
+    if errors[-1] > accuracy:
         return None
     at = int(np.argmax(errors <= accuracy))
     if at == 0:

@@ -2,8 +2,8 @@
 
 The public shape: from-states and to-states by Zipf's law (the k-th busiest has a share proportional to 1/k,
 which traffic and page views follow closely), and pairs that differ from what their rows and columns say by a
-log-normal factor, e^(standard normal). On the four data sets that it was checked against it predicts the
-error of a row within a fifth; a sparse network needs its support declared, or an earlier release.
+log-normal factor, e^(standard normal). On 65 taxi zones it predicts the error of a row within 35 % (a test
+holds it); a sparse network needs its support declared, or an earlier release.
 """
 
 import math
@@ -116,7 +116,9 @@ def reference_like(release: "Release", *, events: float | None = None) -> Refere
     expected = probabilities * np.repeat(totals, cells.row_sizes)
     values = np.floor(expected + scattered(cells.n_cells, 2)).astype(np.int64)
     counts = _counts(cells, values, release.layout.is_chain)
-    return Reference(counts=counts, shrink=1.0, words=f"an earlier release of {release.layout}")
+    of_groups = "the first group of " if release.layout.n_groups > 1 else ""
+    words = f"{of_groups}an earlier release of {release.layout}"
+    return Reference(counts=counts, shrink=1.0, words=words)
 
 
 def _counts(cells: Support, values: npt.NDArray[np.int64], is_chain: bool) -> TransitionCounts:
