@@ -11,7 +11,9 @@ import numpy as np
 import dpmarkov as dpm
 from benchmarks.coverage import SCALARS, measure, msnbc
 from benchmarks.data import taxi_40, taxi_65
+from benchmarks.pufferfish import first_night, subjects
 from dpmarkov.mechanisms.noisy_posterior import NoisyPosterior
+from dpmarkov.pufferfish import FiniteChains, estimate_theta, release_chain, release_histogram
 
 ALL_OF = ("stationary_distribution", "transition_matrix", "tau_1", *SCALARS)
 
@@ -55,12 +57,35 @@ def no_chain(name, x, number, draws):
         )
 
 
+def nights(number, draws):
+    """One person's night as correlated data: tables of 25 and of 5 cells under one noise."""
+    people = subjects()
+    cohort = estimate_theta(people[20:], margin=0.0, cohort_is_public=True)
+    theta = FiniteChains(states=cohort.states, models=cohort.models[:1])
+    for epsilon in (1.0, 5.0):
+        for make in (release_chain, release_histogram):
+            covered = []
+            for seed in range(number):
+                night = first_night(people[seed % 20])
+                made = make(night, theta=theta, epsilon=epsilon, seed=seed)
+                u = made.uncertainty("transition_matrix", draws=draws, seed=seed)
+                exact = night.transitions().matrix() if make is release_chain else night.histogram()[None, :]
+                visited = exact.sum(axis=1) > 0
+                p = exact[visited] / exact[visited].sum(axis=1, keepdims=True)
+                low, high = (np.atleast_2d(end)[visited] for end in (u.low, u.high))
+                covered.append(np.mean((low <= p) & (p <= high)))
+            print(
+                f"one night, {make.__name__}, epsilon {epsilon:g}: covers {np.mean(covered):.1%}", flush=True
+            )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--releases", type=int, default=20)
     parser.add_argument("--draws", type=int, default=200)
     options = parser.parse_args()
     n, draws = options.releases, options.draws
+    nights(5 * n, draws)
     data = {"msnbc": msnbc(), "taxi-40": taxi_40()[1], "taxi-65": taxi_65()[1]}
     for name, x in data.items():
         p = x / x.sum(axis=1, keepdims=True)

@@ -1,6 +1,7 @@
 """State spaces, supports and layouts: declared, ordered, unique."""
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -152,3 +153,24 @@ def test_counts_outside_the_support_are_not_counted() -> None:
     support = Support.from_pairs(space, space, [(0, 1), (1, 1), (1, 2), (2, 0)])
     counts = TransitionCounts.from_matrix(np.full((3, 3), 4), layout=Layout.square(space, support))
     assert np.array_equal(counts.matrix(), [[0, 4, 0], [0, 4, 4], [4, 0, 0]])
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: StateSpace.range(0, 10**11), "range of 100,000,000,000 states is too long"),
+        (lambda: StateSpace.range(0, 10**300), r"10\^300 states is too long"),
+        (lambda: Support.full(100_000, 100_000), "10,000,000,000 cells.*GiB.*--support"),
+        (
+            lambda: Layout(
+                target=StateSpace.range(0, 10_000),
+                source=StateSpace.range(0, 10_000),
+                groups=StateSpace.range(0, 24),
+            ),
+            "24 groups of 10,000 x 10,000 states are 2,400,000,000 cells",
+        ),
+    ],
+)
+def test_what_no_memory_holds_is_refused_in_words(make: Callable[[], object], words: str) -> None:
+    with pytest.raises(StateSpaceError, match=words):
+        make()

@@ -22,7 +22,7 @@ import numpy as np
 
 from dpmarkov.errors import ReleaseFormatError, StateSpaceError
 from dpmarkov.states import State, StateSpace
-from dpmarkov.support import Support
+from dpmarkov.support import Support, check_cells
 
 __all__ = ["Block", "BlockKind", "Layout"]
 
@@ -112,6 +112,11 @@ class Layout:
             parts.append(("starts", Support.full(1, len(target))))
         if lengths is not None:
             parts.append(("lengths", Support.full(1, len(lengths))))
+        if groups is not None:
+            check_cells(
+                len(groups) * sum(cells.n_cells for _, cells in parts),
+                f"{len(groups):,} groups of {n_rows:,} x {len(target):,} states",
+            )
         blocks: list[Block] = []
         row = cell = 0
         for kind, cells in parts:

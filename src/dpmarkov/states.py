@@ -5,6 +5,7 @@ grades. They are never read off the sensitive data for free, because the mere pr
 something about whoever visited it.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -15,11 +16,13 @@ import numpy as np
 
 from dpmarkov.errors import StateSpaceError, TableError
 
-__all__ = ["State", "StateSpace"]
+__all__ = ["State", "StateSpace", "shown_size"]
 
 State = str | int
 
 _SHOWN = 8
+_LARGEST_RANGE = 10**7
+_BYTES_OF_A_STATE = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,13 @@ class StateSpace:
     @classmethod
     def range(cls, start: int, stop: int) -> "StateSpace":
         """The integers from `start` up to, but not including, `stop`."""
+        size = stop - start
+        if size > _LARGEST_RANGE:
+            raise StateSpaceError(
+                f"a range of {shown_size(size)} states is too long: their list alone would take "
+                f"{shown_size(size * _BYTES_OF_A_STATE // 2**30)} GiB. At most {_LARGEST_RANGE:,} can be "
+                "declared; group them into fewer states"
+            )
         return cls(range(start, stop))
 
     @classmethod
@@ -178,6 +188,15 @@ def _plain(state: object) -> State:
 
 def _is_whole(text: str) -> bool:
     return text.removeprefix("-").isdecimal() and text.isascii() and str(int(text)) == text
+
+
+def shown_size(size: int) -> str:
+    """A number in words of any length: 100,000 or about 10^26.
+
+    >>> shown_size(100_000), shown_size(3 * 10**26)
+    ('100,000', 'about 10^26')
+    """
+    return f"{size:,}" if size < 10**15 else f"about 10^{math.floor(math.log10(size))}"
 
 
 def _shown(states: Sequence[State]) -> str:

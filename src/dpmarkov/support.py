@@ -14,12 +14,14 @@ from scipy import sparse
 from dpmarkov.errors import StateSpaceError
 from dpmarkov.states import State, StateSpace
 
-__all__ = ["Support"]
+__all__ = ["Support", "check_cells"]
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 
 _DENSE_LIMIT = 4 * 2**30
+_MOST_CELLS = 2**29
+_BYTES_OF_A_RELEASED_CELL = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +42,7 @@ class Support:
     @classmethod
     def full(cls, n_rows: int, n_columns: int) -> "Support":
         """Every cell of an `n_rows` by `n_columns` matrix."""
+        check_cells(n_rows * n_columns, f"{n_rows:,} x {n_columns:,} states")
         indptr = np.arange(n_rows + 1, dtype=np.int64) * n_columns
         return cls(indptr, np.tile(np.arange(n_columns, dtype=np.int64), n_rows), n_columns)
 
@@ -140,3 +143,14 @@ class Support:
 
     def __hash__(self) -> int:
         return hash((self.n_rows, self.n_columns, self.n_cells))
+
+
+def check_cells(number: int, shape: str) -> None:
+    """Refuse a shape with more cells than a release can hold in memory."""
+    if number > _MOST_CELLS:
+        size = number * _BYTES_OF_A_RELEASED_CELL / 2**30
+        raise StateSpaceError(
+            f"{shape} are {number:,} cells, and a release of them would take some {size:,.0f} GiB of memory; "
+            f"at most {_MOST_CELLS:,} cells can be. Declare which pairs are possible (--support FILE; in "
+            "Python support=...), or fewer states or groups"
+        )

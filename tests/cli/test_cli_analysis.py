@@ -60,3 +60,13 @@ def test_export_writes_each_format(run, releases, tmp_path, kind):
     assert len(written) == (3 if kind in ("prism", "storm") else 1)
     assert run("export", releases[0], "--to", kind, "--out", out).code == 2
     assert run("export", releases[0], "--to", kind, "--out", out, "--overwrite").code == 0
+
+
+def test_more_than_memory_holds_is_refused_in_words(run, releases, tmp_path):
+    for size in (("--users", 10**11, "--length", 5), ("--users", 5, "--length", 10**12)):
+        result = run("simulate", releases[0], *size, "--out", tmp_path / "x.csv")
+        assert result.code == 2
+        assert "GiB of memory" in result.err
+    result = run("compare", *releases, "--draws", 10**13)
+    assert result.code == 1
+    assert "more memory than there is" in result.err

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import dpmarkov as dpm
+from dpmarkov.cli import main
 
 Run = Callable[..., Any]
 BASE = ("--from", "a", "--to", "b", "--states", "x,y,z", "--epsilon", "1")
@@ -281,3 +282,21 @@ def test_rows_by_another_post_processing(run: Run, table: Path, tmp_path: Path) 
     refused = run("release", table, *BASE, "--floor", "5", "--postprocess", "project", "--dry-run")
     assert refused.code == 2
     assert "has none" in refused.err
+
+
+def test_a_bug_prints_neither_data_nor_a_traceback(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("the secret of one person")
+
+    monkeypatch.setattr(dpm, "release", broken)
+    monkeypatch.setattr(sys, "argv", ["dpmarkov", "release", str(table), *BASE, "--out", str(tmp_path / "r")])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    printed = capsys.readouterr()
+    assert stop.value.code == 1
+    assert "an unexpected KeyError in test_cli_release.py" in printed.err
+    assert "a bug of dpmarkov" in printed.err
+    assert "secret" not in printed.err + printed.out
+    assert not (tmp_path / "r").exists()

@@ -90,3 +90,12 @@ def test_noise_at_the_ends_of_the_integers_does_not_give_the_counts_away(monkeyp
 def test_noise_that_would_drown_every_integer_is_refused():
     with pytest.raises(ParameterError, match="raise the budget"):
         NoiseLaw(kind="laplace", scale=1e18)
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_simulated_noise_too_wide_for_a_table_of_its_law_has_its_law(kind):
+    law = NoiseLaw(kind=kind, scale=1e9)
+    sample = draw_noise(law, SIZE, Entropy.seeded(3)) / law.scale
+    known = stats.laplace if kind == "laplace" else stats.norm
+    assert stats.kstest(sample, known.cdf).pvalue > FALSE_ALARM
+    assert stats.kstest(1.15 * sample, known.cdf).pvalue < FALSE_ALARM

@@ -234,3 +234,21 @@ def test_a_learnt_prior_is_doubted_where_single_cells_are_read_off():
                 covered[every].append(float(np.mean((low <= true) & (true <= high))))
     assert 0.92 <= np.mean(covered[True]) <= 0.98
     assert np.mean(covered[True]) > np.mean(covered[False]) + 0.02
+
+
+def test_a_table_of_a_few_cells_is_no_law_of_nature():
+    """5 x 5 cells under noise as large as most of them: learnt priors alone cover in 61 %."""
+    rng, cells, law = np.random.default_rng(4), Support.full(5, 5), NoiseLaw(kind="laplace", scale=30.0)
+    covered = {True: [], False: []}
+    for _ in range(12):
+        true = rng.poisson(rng.gamma(0.3, 3.0, 25) + 150 * np.eye(5).ravel())
+        p = true / np.repeat(cells.row_sums(true), 5)
+        noisy = true + noise(law, 25, rng)
+        posterior = count_posterior(noisy, cells, law)
+        for every in covered:
+            draws = posterior.draws(200, rng, every_prior=every).reshape(200, 5, 5)
+            shares = draws / np.maximum(draws.sum(axis=2, keepdims=True), 1e-9)
+            low, high = np.quantile(shares.reshape(200, 25), [0.025, 0.975], axis=0)
+            covered[every].append(np.mean((low <= p) & (p <= high)))
+    assert np.mean(covered[True]) >= 0.78
+    assert np.mean(covered[False]) <= 0.7

@@ -5,6 +5,8 @@ Commands are imported when they are called, so that `--help` answers at once.
 
 import importlib
 import sys
+import traceback
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -71,6 +73,24 @@ def main() -> NoReturn:
     except (DpmarkovError, OSError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(1)
+    except MemoryError:
+        # Its own text names the shape of an array, which may follow the data.
+        click.echo(
+            "Error: this needs more memory than there is. Ask for less: fewer states or allowed pairs alone "
+            "(--support), fewer users, draws or groups, or a larger epsilon",
+            err=True,
+        )
+        sys.exit(1)
     except (click.Abort, KeyboardInterrupt):
         click.echo("Stopped; nothing more was written.", err=True)
+        sys.exit(1)
+    except Exception as error:
+        # Neither its text nor a traceback: both may hold what was read.
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(last.filename).name}, line {last.lineno}"
+        click.echo(
+            f"Error: an unexpected {type(error).__name__} in {place}: a bug of dpmarkov; nothing more was "
+            "written. Please report it with the command that you gave",
+            err=True,
+        )
         sys.exit(1)

@@ -78,7 +78,7 @@ def plan(
     earlier = None if like is None else dpm.load(like)
     layout = None
     if states is not None:
-        space = dpm.StateSpace.range(0, int(states)) if states.isdecimal() else parse_states(states)
+        space = parse_states(f"1..{states}") if states.isdecimal() else parse_states(states)
         sources = None if from_states is None else parse_states(from_states)
         layout = make_layout(states=space, source_states=sources, support=support, single=single)
     if bounds is not None:

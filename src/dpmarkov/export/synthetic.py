@@ -18,11 +18,16 @@ import pyarrow.parquet as pq
 from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ParameterError
 from dpmarkov.export.files import check_free, write_whole
+from dpmarkov.states import shown_size
 
 if TYPE_CHECKING:
     from dpmarkov.releases import Release
 
 __all__ = ["synthetic", "write_synthetic"]
+
+_BYTES_OF_A_STEP = 16
+_BYTES_OF_A_VISIT = 44
+_MOST_BYTES = 2**34
 
 
 def synthetic(
@@ -47,11 +52,14 @@ def synthetic(
     start = release.start_distribution if release.layout.starts else None
     if length is not None:
         _check("length", length)
+        _check_size(users, users * length, length)
         lengths = np.full(users, length, dtype=np.int64)
     elif release.layout.lengths is not None:
+        _check_size(users, users, 1)
         shares = np.cumsum(release.length_distribution)
         uniforms = Entropy.choose(seed).generator("synthetic lengths").random(users)
         lengths = 1 + np.searchsorted(shares[:-1] / shares[-1], uniforms, "right").astype(np.int64)
+        _check_size(users, int(lengths.sum()), int(lengths.max()))
     else:
         raise ParameterError("this release has no distribution of lengths; give the length of the sequences")
     walks = chain.simulate(int(lengths.max()), users=users, start=start, seed=seed)
@@ -89,6 +97,17 @@ def write_synthetic(
     else:
         pyarrow.csv.write_csv(table, buffer)
     return write_whole(target, buffer.getvalue(), overwrite=overwrite)
+
+
+def _check_size(users: int, visits: int, longest: int) -> None:
+    """Refuse sequences that are too many to be drawn at once."""
+    size = _BYTES_OF_A_STEP * users * longest + _BYTES_OF_A_VISIT * visits
+    if size > _MOST_BYTES:
+        raise ParameterError(
+            f"{users:,} sequences of up to {longest:,} states would take some {shown_size(size >> 30)} GiB "
+            f"of memory; at most {_MOST_BYTES >> 30} GiB are used at once. Ask for fewer users, or for "
+            "several files with fewer users each"
+        )
 
 
 def _check(name: str, value: int) -> None:

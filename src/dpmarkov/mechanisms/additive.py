@@ -14,6 +14,7 @@ Exactness. OpenDP's samplers draw from exactly these laws, in exact integer arit
 system's entropy; the scale that is certified is the one that is passed to them.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -34,6 +35,9 @@ from dpmarkov.privacy.unit import Unit
 __all__ = ["Additive", "add_noise", "draw_noise"]
 
 Counts = npt.NDArray[np.int64]
+
+_MOST_POINTS = 1 << 26
+"""Seeded noise whose law has more points is drawn without a table of it."""
 
 _CHUNK = 1 << 18
 """Cells in one call of a sampler: it works on Python lists, which take memory."""
@@ -129,6 +133,8 @@ def draw_noise(law: NoiseLaw, size: int, entropy: Entropy) -> Counts:
     whatever is made from it is stamped as seeded.
     """
     if not entropy.is_private:
+        if law.radius > _MOST_POINTS:
+            return _wide_noise(law, size, entropy.generator("additive"))
         points = np.arange(-law.radius, law.radius + 1)
         steps = np.cumsum(law.pmf())
         uniform = entropy.generator("additive").random(size)
@@ -139,6 +145,14 @@ def draw_noise(law: NoiseLaw, size: int, entropy: Entropy) -> Counts:
         stop = min(start + _CHUNK, size)
         result[start:stop] = sampler([0] * (stop - start))
     return result
+
+
+def _wide_noise(law: NoiseLaw, size: int, rng: np.random.Generator) -> Counts:
+    """Simulated noise whose law would not fit into memory."""
+    if law.kind == "laplace":
+        stop = -math.expm1(-1 / law.scale)
+        return rng.geometric(stop, size) - rng.geometric(stop, size)
+    return np.rint(rng.normal(0.0, law.scale, size)).astype(np.int64)
 
 
 def _exact_sampler(law: NoiseLaw) -> Callable[[list[int]], list[int]]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dpmarkov.postprocess.table import OCTAVE, RateTable
 
-__all__ = ["Fit", "fit_mixture"]
+__all__ = ["GUESS_CELLS", "Fit", "fit_mixture"]
 
 Flat = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
@@ -22,7 +22,7 @@ Index = npt.NDArray[np.int64]
 _BAND = 4 * OCTAVE
 _STEP = OCTAVE // 2
 _REACH = 10 * OCTAVE
-_GUESS_CELLS = 20.0
+GUESS_CELLS = 20.0
 _GUESS_SPREAD = 0.8
 _GUESS_NONE = 0.02
 
@@ -138,8 +138,8 @@ def _learn(likelihood: Flat, copies: Index, weights: Flat, guess: Flat, rounds: 
 
     The guess counts as a few cells, so that a matrix of five cells is not taken for a law of nature.
     """
-    total = copies.sum() + _GUESS_CELLS
-    share, prior = copies / total, _GUESS_CELLS * guess / total
+    total = copies.sum() + GUESS_CELLS
+    share, prior = copies / total, GUESS_CELLS * guess / total
 
     def step(current: Flat) -> Flat:
         mixed = likelihood @ current
