@@ -159,7 +159,7 @@ def test_the_sensitive_table_is_no_state_list(run: Run, table: Path, tmp_path: P
             *("--epsilon", "1", "--out", tmp_path / "out"),
         )
         assert result.code == 2
-        assert "the sensitive table itself" in result.err
+        assert "is the sensitive table itself" in result.err
 
 
 def test_missing_pieces_are_named(run: Run, table: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpmarkov.counts import COUNT_LIMIT
 from dpmarkov.errors import DpmarkovError, ParameterError, StateSpaceError, TableError
-from dpmarkov.events import count, same_file
+from dpmarkov.events import count, refuse_sensitive
 from dpmarkov.layout import Layout
 from dpmarkov.states import StateSpace
 
@@ -224,13 +224,26 @@ def test_clear_errors_for_what_a_user_did(tmp_path: Path):
         count(frame(), column="a", states=STATES, layout=Layout(target=STATES))
 
 
-def test_same_file(tmp_path: Path):
-    (tmp_path / "a.csv").write_text("a\n")
-    (tmp_path / "b.csv").write_text("a\n")
+def test_the_sensitive_table_is_no_public_list(tmp_path: Path):
+    deep = tmp_path / "x" / "y"
+    deep.mkdir(parents=True)
+    for name in ("a.csv", "b.csv", "x/y/c.csv"):
+        (tmp_path / name).write_text("from,to\nA,B\n")
     (tmp_path / "link.csv").symlink_to(tmp_path / "a.csv")
-    assert same_file(tmp_path / "link.csv", str(tmp_path / "a.csv"))
-    assert same_file(tmp_path / "a.csv", str(tmp_path / "*.csv"))
-    assert not same_file(tmp_path / "b.csv", str(tmp_path / "a.csv"))
+    for public, data in (
+        (tmp_path / "link.csv", tmp_path / "a.csv"),
+        (tmp_path / "a.csv", str(tmp_path / "*.csv")),
+        (deep / "c.csv", str(tmp_path / "**" / "*.csv")),
+    ):
+        with pytest.raises(StateSpaceError, match="the list of states .* is the sensitive table itself"):
+            refuse_sensitive("list of states", public, data)
+    for public, data in ((tmp_path / "b.csv", tmp_path / "a.csv"), (None, "a"), (STATES, "a"), ("a", frame())):
+        refuse_sensitive("list of states", public, data)
+    options = {"source": "from", "target": "to", "states": STATES}
+    with pytest.raises(StateSpaceError, match="the support .* is the sensitive table itself"):
+        count(tmp_path / "a.csv", support=tmp_path / "a.csv", **options)
+    with pytest.raises(StateSpaceError, match="the merge map .* is the sensitive table itself"):
+        count(str(tmp_path / "a.csv"), merge=str(tmp_path / "a.csv"), **options)
 
 
 def test_counts_are_the_same_for_every_column_order_and_file_order(tmp_path: Path):

@@ -32,3 +32,17 @@ def test_a_large_declared_support():
     assert np.all(release.probabilities > 0)
     with pytest.raises(StateSpaceError, match="GiB; use the sparse form"):
         counts.matrix()
+
+
+def test_weights_bounds_and_a_support_together():
+    """What the support rules out uses up nobody's allowance, for events that stand for several too."""
+    states = dpm.StateSpace(["A", "B"])
+    support = [("A", "B"), ("B", "A")]
+    rows = [("u", "A", "B", 3), ("u", "B", "A", 1), ("u", "A", "A", 9), ("v", "A", "B", 1)]
+    columns = {name: [row[k] for row in rows] for k, name in enumerate("uabn")}
+    options = {"source": "a", "target": "b", "user": "u", "states": states, "support": support}
+    for bound, kept in ((4, 5), (3, 4), (1, 2)):
+        counts = dpm.count(pa.table(columns), count="n", max_events=bound, **options)
+        assert counts.values.sum() == kept
+    whole = dpm.count(pa.table(columns), count="n", max_events=100, max_per_pair=2, **options)
+    assert whole.matrix().tolist() == [[0, 3], [1, 0]]

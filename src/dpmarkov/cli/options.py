@@ -28,15 +28,12 @@ def typed(name: str) -> bool:
 
 def parse_states(text: str, data: str | None = None) -> "StateSpace":
     """The state space that `text` declares; the sensitive table `data` itself is refused."""
+    from dpmarkov.events import refuse_sensitive
     from dpmarkov.states import StateSpace
 
     path, columns = _split_columns(text)
     if path is not None:
-        if data is not None and _same_file(path, data):
-            raise StateSpaceError(
-                f"--states {text} points at the sensitive table itself. States are public knowledge: "
-                "give a public list of them"
-            )
+        refuse_sensitive("list of states", path, data)
         if not columns:
             raise StateSpaceError(f"--states {text} needs a column: write {path.name}:COLUMN")
         return StateSpace.read(path, column=columns[0], label=columns[1] if len(columns) > 1 else None)
@@ -75,14 +72,6 @@ def _split_columns(text: str) -> tuple[Path | None, list[str]]:
         if path.suffix.lower() in {".csv", ".parquet", ".tsv", ".gz"}:
             raise StateSpaceError(f"--states {text}: no such file: {path}")
     return None, []
-
-
-def _same_file(path: Path, data: str) -> bool:
-    import glob
-
-    resolved = path.resolve()
-    names = [data, *glob.glob(data)]
-    return any(Path(name).exists() and Path(name).resolve().samefile(resolved) for name in names)
 
 
 def parse_unit(name: str | None, relation: str | None, table: dict[str, Any]) -> "Unit":

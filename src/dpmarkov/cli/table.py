@@ -92,9 +92,11 @@ def check_table(options: dict[str, Any], *, discover: bool = False) -> None:
 
 def count_arguments(data: str, options: dict[str, Any]) -> "tuple[Layout, dict[str, Any]]":
     """The public layout, and the arguments of `dpmarkov.count` that the options amount to."""
-    from dpmarkov.events import make_layout
+    from dpmarkov.events import make_layout, refuse_sensitive
 
     check_table(options)
+    for role, name in (("support", "support"), ("merge map", "merge")):
+        refuse_sensitive(role, options[name], data)
     given = options["states"]
     space = parse_states(given, data) if isinstance(given, str) else given
     from_states, groups = options["from_states"], options["groups"]

@@ -11,6 +11,7 @@ from dpmarkov.counts import TransitionCounts
 from dpmarkov.entropy import Entropy
 from dpmarkov.events.bounding import bounded_counts
 from dpmarkov.events.engine import Column, Engine, Query
+from dpmarkov.events.files import refuse_sensitive
 from dpmarkov.events.grouping import Grouping
 from dpmarkov.events.opening import open_table
 from dpmarkov.events.pairs import pair_steps
@@ -124,6 +125,8 @@ def count(
     -----
     No content of a row decides whether counting succeeds; how values are read is told in `docs/data.md`.
     """
+    for role, listed in (("support", support), ("merge map", merge)):
+        refuse_sensitive(role, listed, data)
     question = ask(
         source=source,
         target=target,
@@ -229,7 +232,8 @@ def event_steps(engine: Engine, question: Question) -> dict[str, str]:
         numbers = layout.cells.row_of_cell * layout.cells.n_columns + layout.cells.indices
         engine.share("allowed", {"cell": numbers})
         steps["placed"] = steps.pop("events")
+        weight = "" if question.weight is None else ", p.n AS n"
         steps["events"] = (
-            "SELECT p.u AS u, p.cell AS cell FROM placed AS p JOIN allowed AS a ON a.cell = p.cell"
+            f"SELECT p.u AS u, p.cell AS cell{weight} FROM placed AS p JOIN allowed AS a ON a.cell = p.cell"
         )
     return steps

@@ -2,18 +2,19 @@
 
 import glob
 from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from dpmarkov.errors import TableError
+from dpmarkov.errors import StateSpaceError, TableError
 from dpmarkov.events.csv_lines import csv_header, csv_relation, delimiter_of
 from dpmarkov.events.dialect import Dialect, DuckDialect, Kind
 from dpmarkov.events.duck import DuckEngine, connect, duck_kind
 from dpmarkov.events.engine import Column, pick
 
-__all__ = ["find_files", "open_files", "same_file"]
+__all__ = ["find_files", "open_files", "refuse_sensitive"]
 
 _CSV = (".csv", ".tsv", ".txt")
 
@@ -34,13 +35,21 @@ def find_files(data: str) -> list[Path]:
     return found
 
 
-def same_file(path: str | Path, data: str) -> bool:
-    """Whether `path` is one of the files that `data` names: a public list cannot be the sensitive table."""
-    public = Path(path)
-    if not public.exists():
-        return False
-    names = [data, *glob.glob(data, recursive=True)]
-    return any(Path(name).exists() and Path(name).samefile(public) for name in names)
+def refuse_sensitive(role: str, public: object, data: object) -> None:
+    """Refuse a public list (states, support, merge map) that is one of the files of the sensitive table.
+
+    Whatever is no name of a file, on either side, passes.
+    """
+    if not isinstance(public, str | PathLike) or not isinstance(data, str | PathLike):
+        return
+    if not Path(public).exists():
+        return
+    names = [fspath(data), *glob.glob(fspath(data), recursive=True)]
+    if any(Path(name).exists() and Path(name).samefile(public) for name in names):
+        raise StateSpaceError(
+            f"the {role} {public} is the sensitive table itself. It must be public knowledge: give a public "
+            "list, made without looking at the data"
+        )
 
 
 def open_files(data: str, wanted: Sequence[str], delimiter: str | None) -> DuckEngine:
