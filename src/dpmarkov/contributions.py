@@ -47,10 +47,8 @@ class Contributions:
         elif self.max_events is not None:
             raise UnitError(
                 f"these counts keep at most {self.max_events} events of a user: one event more can push "
-                f"another "
-                f"out, so the unit {unit.name} does not fit. Use User(max_events={self.max_events}), or "
-                f"count "
-                "without max_events"
+                f"another out, so the unit {unit.name} does not fit. Use User(max_events={self.max_events}), "
+                "or count without max_events"
             )
         elif unit.name == "visit":
             if self.kind != "sequences":
@@ -60,18 +58,16 @@ class Contributions:
         elif self.kind == "sequences":
             raise UnitError(
                 f"the unit {unit.name} does not fit sequences: taking out one row of a user deletes two "
-                "transitions and adds one. Use Visit() for one row of a sequence, or "
-                "User(max_events=...) for "
-                "the person (and count with the same max_events)"
+                "transitions and adds one. Use Visit() for one row of a sequence, or User(max_events=...) "
+                "for the person (and count with the same max_events)"
             )
 
     def _check_user(self, unit: "Unit") -> None:
         wanted = (getattr(unit, "max_events", None), getattr(unit, "max_per_pair", None))
         if self.max_events is None:
             raise UnitError(
-                "the unit user needs counts in which each user's events were bounded: count with "
-                "user=... and "
-                f"max_events={wanted[0]}"
+                "the unit user needs counts in which each user's events were bounded: count with user=... "
+                f"and max_events={wanted[0]}"
             )
         if wanted != (self.max_events, self.max_per_pair):
             raise UnitError(

@@ -1,7 +1,9 @@
 """Private looks before counting: sensitivities, the selection rule, and the price in the guarantee."""
 
 import dataclasses
+import json
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -12,8 +14,10 @@ import dpmarkov as dpm
 from dpmarkov.discovery import histogram
 from dpmarkov.discovery.selection import ONE, keep, keep_probabilities, share_of_budget
 from dpmarkov.discovery.states import _query, _touched
-from dpmarkov.errors import ParameterError, StateSpaceError, UnitError
+from dpmarkov.errors import EngineError, ParameterError, UnitError
 from dpmarkov.events.opening import open_table
+from dpmarkov.privacy.charge import remaining
+from dpmarkov.releases.describe import summary
 
 
 def log(seed: int = 0, users: int = 40) -> pd.DataFrame:
@@ -129,7 +133,7 @@ def test_bad_discoveries():
     table = pd.DataFrame({"u": [1], "s": ["a"]})
     with pytest.raises(ParameterError, match="delta > 0"):
         dpm.discover_states(table, unit=dpm.Event(), budget=dpm.Budget(epsilon=1), column="s")
-    with pytest.raises(StateSpaceError, match="no state was common enough"):
+    with pytest.raises(EngineError, match=r"no state was common enough .* which is spent"):
         dpm.discover_states(table, unit=dpm.Event(), budget=budget, column="s")
     with pytest.raises(UnitError, match="does not fit"):
         dpm.discover_states(table, unit=dpm.Event(), budget=budget, state="s", user="u")
@@ -176,6 +180,7 @@ def test_the_release_pays_for_what_was_found(tmp_path):
     made = dpm.release(counts, unit=unit, budget=budget, charges=[charge], mechanism="laplace")
     assert made.guarantee.epsilon == 1
     assert made.guarantee.delta <= 1e-6
+    assert made.is_private
     assert "private histogram of events per user" in made.guarantee.describe()
     alone = dpm.release(counts, unit=unit, budget=budget, mechanism="laplace")
     assert made.mechanism["scale"] > alone.mechanism["scale"] / 0.81
@@ -184,6 +189,76 @@ def test_the_release_pays_for_what_was_found(tmp_path):
     other = dpm.User(max_events=report.max_events, relation="replace")
     with pytest.raises(UnitError, match="same unit and relation"):
         dpm.release(counts, unit=other, budget=budget, charges=[charge])
+
+
+@pytest.mark.parametrize(("price", "budget"), [(3e-7, 1e-6), (1e-7, 3e-7), (1e-6, 1e-6)])
+def test_the_deltas_of_a_charge_and_a_release_stay_within_the_budget(price, budget):
+    found = dpm.bounds(log(5), epsilon=0.1, **SEQUENCE).charge
+    charge = dataclasses.replace(found, epsilon=0.3, delta=price)
+    counts = dpm.count(log(5), max_events=3, **SEQUENCE)
+    whole = dpm.Budget(epsilon=1, delta=budget)
+    made = dpm.release(counts, unit=dpm.User(max_events=3), budget=whole, charges=[charge])
+    assert price <= made.guarantee.delta <= budget
+    assert Fraction(remaining(whole, [charge]).delta) + Fraction(price) <= Fraction(budget)
+    with pytest.raises(ParameterError, match="does not cover"):
+        remaining(whole, [dataclasses.replace(charge, delta=1.1 * budget)])
+
+
+def test_a_seeded_charge_makes_a_release_that_is_not_private(tmp_path):
+    charge = dpm.bounds(log(5), epsilon=0.1, seed=1, **SEQUENCE).charge
+    counts = dpm.count(log(5), max_events=3, **SEQUENCE)
+    made = dpm.release(counts, unit=dpm.User(max_events=3), budget=dpm.Budget(epsilon=1), charges=[charge])
+    again = dpm.load(made.save(tmp_path / "r"))
+    for release in (made, again):
+        assert not release.is_private
+        assert summary(release)["private"] is False
+        for text in (release.headline(), release.citation, release.describe()):
+            assert "SEEDED: NOT PRIVATE" in text
+    page = dpm.write_report(made, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert 'class="warning" role="alert">SEEDED' in page
+
+
+def test_nothing_is_spent_on_states_for_a_command_that_would_fail_later(tmp_path, monkeypatch):
+    from click.testing import CliRunner
+
+    from dpmarkov.cli import cli
+    from dpmarkov.errors import DpmarkovError
+
+    log(6, users=100).to_csv(tmp_path / "log.csv", index=False)
+    monkeypatch.setattr(dpm.discovery.states, "keep", lambda *_: pytest.fail("states were drawn"))
+    data = [str(tmp_path / "log.csv"), "--user", "u", "--time", "t", "--state", "s", "--epsilon", "2"]
+    data += ["--discover-states", ".2", "--unit", "user", "--max-events", "3", "--out", str(tmp_path / "out")]
+    for wrong in (
+        ["--gap", "soon"],
+        ["--by", "hour("],
+        ["--groups", "a,b"],
+        ["--floor", "-1"],
+        ["--lengths", "1"],
+        ["--max-per-pair", "9"],
+        ["--totals-share", "7"],
+        ["--mechanism", "laplace", "--floor", "3"],
+    ):
+        failed = CliRunner().invoke(cli, ["release", *data, *wrong])
+        assert isinstance(failed.exception, DpmarkovError), wrong
+
+
+def test_a_dry_run_knows_what_was_spent_before(tmp_path):
+    from click.testing import CliRunner
+
+    from dpmarkov.cli import cli
+
+    charge = dpm.bounds(log(5), epsilon=0.8, **SEQUENCE).charge
+    charge.save(tmp_path / "bounds.json")
+    options = ["--user", "u", "--time", "t", "--state", "s", "--states", "a,b,c", "--unit", "user"]
+    options += ["--bounds", str(tmp_path / "bounds.json"), "--max-events", "4", "--mechanism", "laplace"]
+    shown = CliRunner().invoke(
+        cli, ["release", "none.csv", *options, "--epsilon", "1", "--dry-run", "--json"]
+    )
+    assert shown.exit_code == 0, f"{shown.output} {shown.exception}"
+    data = json.loads(shown.output)
+    assert data["mechanism"]["scale"] == pytest.approx(4 / 0.2)
+    assert "private histogram" in data["spent_before"][0]
+    assert 0 < data["predicted"]["row"] < 1
 
 
 def test_command_line(tmp_path):

@@ -235,14 +235,19 @@ def test_the_sensitive_table_is_no_public_list(tmp_path: Path):
         (tmp_path / "a.csv", str(tmp_path / "*.csv")),
         (deep / "c.csv", str(tmp_path / "**" / "*.csv")),
     ):
-        with pytest.raises(StateSpaceError, match="the list of states .* is the sensitive table itself"):
+        with pytest.raises(StateSpaceError, match=r"the list of states .* is the sensitive table itself"):
             refuse_sensitive("list of states", public, data)
-    for public, data in ((tmp_path / "b.csv", tmp_path / "a.csv"), (None, "a"), (STATES, "a"), ("a", frame())):
+    for public, data in (
+        (tmp_path / "b.csv", tmp_path / "a.csv"),
+        (None, "a"),
+        (STATES, "a"),
+        ("a", frame()),
+    ):
         refuse_sensitive("list of states", public, data)
     options = {"source": "from", "target": "to", "states": STATES}
-    with pytest.raises(StateSpaceError, match="the support .* is the sensitive table itself"):
+    with pytest.raises(StateSpaceError, match=r"the support .* is the sensitive table itself"):
         count(tmp_path / "a.csv", support=tmp_path / "a.csv", **options)
-    with pytest.raises(StateSpaceError, match="the merge map .* is the sensitive table itself"):
+    with pytest.raises(StateSpaceError, match=r"the merge map .* is the sensitive table itself"):
         count(str(tmp_path / "a.csv"), merge=str(tmp_path / "a.csv"), **options)
 
 

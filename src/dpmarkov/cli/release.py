@@ -1,20 +1,23 @@
 """`dpmarkov release`: from a table of events to a saved release."""
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dpmarkov.cli.options import parse_unit, typed
 from dpmarkov.cli.outcome import print_outcome, print_warning
-from dpmarkov.cli.spending import discover, take_bounds
+from dpmarkov.cli.spending import check_discovery, discover, take_bounds
 from dpmarkov.cli.table import check_table, count_arguments, table_options
 from dpmarkov.cli.timepoint import plan_or_release, refuse_timepoint_options, timepoint_options
 from dpmarkov.errors import ParameterError
 
 if TYPE_CHECKING:
     from dpmarkov.layout import Layout
+    from dpmarkov.planning import Choice
     from dpmarkov.privacy.budget import Budget
+    from dpmarkov.privacy.charge import Charge
     from dpmarkov.privacy.unit import Unit
 
 
@@ -115,12 +118,6 @@ def release(
     budget = dpm.Budget(epsilon=epsilon, delta=delta)
     charges = take_bounds(bounds, table)
     protected = parse_unit(unit, relation, table)
-    if discover_states is not None:
-        if dry_run:
-            raise ParameterError("--dry-run reads nothing, so it cannot discover states; declare them")
-        check_output(str(out), overwrite=overwrite)
-        charges.append(discover(data, table, protected, budget, discover_states, other, seed))
-    layout, arguments = count_arguments(data, table)
     choice = {
         "mechanism": mechanism,
         "form": form,
@@ -129,11 +126,22 @@ def release(
         "totals_share": totals_share,
         "postprocess": postprocess,
     }
+    if discover_states is not None:
+        if dry_run:
+            raise ParameterError("--dry-run reads nothing, so it cannot discover states; declare them")
+        check_output(str(out), overwrite=overwrite)
+        check_discovery(table, discover_states)
+        # Whatever can be refused is refused before anything is spent, on states that stand in for the found.
+        layout, arguments = count_arguments(data, table | {"states": dpm.StateSpace.range(0, 2)})
+        rest = dpm.Budget(epsilon=(1 - discover_states) * epsilon, delta=(1 - discover_states) * delta)
+        _chosen(layout, arguments, protected, rest, charges, choice)
+        charges.append(discover(data, table, protected, budget, discover_states, other, seed))
+    layout, arguments = count_arguments(data, table)
     if dry_run:
-        _dry_run(layout, protected, budget, choice, as_json)
+        _dry_run(layout, arguments, protected, budget, charges, choice, as_json)
         return
-    if out is not None:
-        check_output(out, overwrite=overwrite)
+    check_output(str(out), overwrite=overwrite)
+    _check_fit(arguments, protected, charges)
     counts = dpm.count(data, **arguments, seed=seed, progress=True)
     made = dpm.release(
         counts,
@@ -146,28 +154,75 @@ def release(
     print_outcome(made, made.save(str(out), overwrite=overwrite), as_json=as_json)
 
 
-def _dry_run(layout: "Layout", unit: "Unit", budget: "Budget", choice: dict[str, Any], as_json: bool) -> None:
-    """What a release would do; nothing is read."""
-    from dpmarkov.planning import choose
+def _check_fit(arguments: dict[str, Any], unit: "Unit", charges: "list[Charge]") -> None:
+    """Refuse, before anything is read, a unit that neither the counts nor the charges would fit."""
+    from dpmarkov.events.question import ask
 
-    made = choose(layout, unit=unit, budget=budget, **choice)
+    places = ("table", "query", "delimiter")
+    ask(**{name: value for name, value in arguments.items() if name not in places}).contributions.check(unit)
+    for charge in charges:
+        charge.check(unit)
+
+
+def _chosen(
+    layout: "Layout",
+    arguments: dict[str, Any],
+    unit: "Unit",
+    budget: "Budget",
+    charges: "list[Charge]",
+    choice: dict[str, Any],
+) -> "Choice":
+    """The mechanism that a release would take with what the charges leave of the budget."""
+    from dpmarkov.planning import choose
+    from dpmarkov.privacy.charge import remaining
+
+    _check_fit(arguments, unit, charges)
+    return choose(layout, unit=unit, budget=remaining(budget, charges), **choice)
+
+
+def _dry_run(
+    layout: "Layout",
+    arguments: dict[str, Any],
+    unit: "Unit",
+    budget: "Budget",
+    charges: "list[Charge]",
+    choice: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """What a release would do; nothing is read."""
+    from dpmarkov.planning import expected_events_guess, predicted_errors, reference
+
+    made = _chosen(layout, arguments, unit, budget, charges, choice)
+    stand_in = reference(layout, expected_events_guess(layout, choice["expected_events"]))
+    errors = predicted_errors(made.mechanism, stand_in)
     settings = made.mechanism.to_dict()
+    spent = [charge.in_words() for charge in charges]
     if as_json:
         data = {
             "unit": unit.to_dict(),
             "relation": unit.relation_in_words,
             "epsilon": budget.epsilon,
             "delta": budget.delta,
+            "spent_before": spent,
             "mechanism": settings,
             "reason": made.reason,
+            "predicted": {**asdict(errors), "basis": stand_in.words},
         }
         click.echo(json.dumps(data, indent=1))
         return
     shown = ", ".join(f"{name} {value}" for name, value in settings.items() if name != "name")
-    click.echo(
-        f"Nothing was read.\nShape       {layout}\nUnit        {unit}\nBudget      {budget}\n"
-        f"Mechanism   {made.mechanism.name} ({shown})\nReason      {made.reason}"
-    )
+    stationary = "" if errors.stationary is None else f", stationary error {errors.stationary:.3g}"
+    lines = [
+        "Nothing was read.",
+        f"Shape       {layout}",
+        f"Unit        {unit}",
+        f"Budget      {budget}",
+        *(f"Spent of it {price}" for price in spent),
+        f"Mechanism   {made.mechanism.name} ({shown})",
+        f"Reason      {made.reason}",
+        f"Prediction  row error {errors.row:.3g}{stationary} (total variation) on {stand_in.words}",
+    ]
+    click.echo("\n".join(lines))
     print_warning(budget.epsilon, budget.delta)
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from dpmarkov.privacy.charge import Charge
     from dpmarkov.privacy.unit import Unit
 
-__all__ = ["discover", "take_bounds"]
+__all__ = ["check_discovery", "discover", "take_bounds"]
 
 
 def take_bounds(path: str | None, table: dict[str, Any]) -> "list[Charge]":
@@ -27,6 +27,17 @@ def take_bounds(path: str | None, table: dict[str, Any]) -> "list[Charge]":
     return [charge]
 
 
+def check_discovery(table: dict[str, Any], share: float) -> None:
+    """Refuse what does not go with states that are yet to be found."""
+    if not 0 < share < 1:
+        raise ParameterError(f"--discover-states is a share of the budget between 0 and 1; got {share:g}")
+    unfit = [name for name in ("from_states", "support", "merge", "start", "end") if table[name] is not None]
+    if unfit:
+        raise ParameterError(f"--{unfit[0].replace('_', '-')} needs states that are declared (--states)")
+    if table["unknown"] != "drop":
+        raise ParameterError("with --discover-states, what is not found becomes --other; leave out --unknown")
+
+
 def discover(
     data: str,
     table: dict[str, Any],
@@ -39,13 +50,6 @@ def discover(
     """Find the states with a share of the budget, and put them where the declared ones would be."""
     import dpmarkov as dpm
 
-    if not 0 < share < 1:
-        raise ParameterError(f"--discover-states is a share of the budget between 0 and 1; got {share:g}")
-    unfit = [name for name in ("from_states", "support", "merge", "start", "end") if table[name] is not None]
-    if unfit:
-        raise ParameterError(f"--{unfit[0].replace('_', '-')} needs states that are declared (--states)")
-    if table["unknown"] != "drop":
-        raise ParameterError("with --discover-states, what is not found becomes --other; leave out --unknown")
     same = "source target column state user table query delimiter"
     found = dpm.discover_states(
         data,

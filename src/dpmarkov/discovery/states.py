@@ -5,7 +5,7 @@ from typing import Any
 
 from dpmarkov.discovery.selection import keep, keep_probabilities, share_of_budget
 from dpmarkov.entropy import Entropy
-from dpmarkov.errors import ParameterError, StateSpaceError, TableError, UnitError
+from dpmarkov.errors import EngineError, ParameterError, TableError, UnitError
 from dpmarkov.events.bounding import check_bounds
 from dpmarkov.events.engine import Engine, Query
 from dpmarkov.events.opening import open_table
@@ -102,10 +102,9 @@ def discover_states(
     typed = [int(key) if isinstance(other, int) else str(key) for key in keys.tolist()]
     found = sorted({value for value, kept in zip(typed, drawn, strict=True) if kept and value != other})
     if not found:
-        raise StateSpaceError(
-            "no state was common enough to be named with this budget (which is spent). Declare the "
-            "states from "
-            "a public list, or spend more"
+        raise EngineError(
+            f"no state was common enough to be named with {budget}, which is spent; nothing was released. "
+            "Declare the states from a public list, or spend more"
         )
     charge = Charge(
         purpose="private discovery of states",

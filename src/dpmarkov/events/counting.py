@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from dpmarkov.contributions import Contributions
 from dpmarkov.counts import TransitionCounts
 from dpmarkov.entropy import Entropy
 from dpmarkov.events.bounding import bounded_counts
@@ -185,14 +184,7 @@ def answer(engine: Engine, question: Question, *, key: bytes, progress: bool = F
     if cells.size:
         at = layout.cells.locate(cells // layout.cells.n_columns, cells % layout.cells.n_columns)
         values[at[at >= 0]] = amounts[at >= 0]
-    contributions = Contributions(
-        kind="sequences" if question.rules is not None else "events",
-        max_events=question.max_events,
-        max_per_pair=question.max_per_pair,
-        visit_obstacle=None if question.rules is None else question.rules.visit_obstacle(layout),
-        details=question.details,
-    )
-    return TransitionCounts(layout, values, contributions)
+    return TransitionCounts(layout, values, question.contributions)
 
 
 def event_steps(engine: Engine, question: Question) -> dict[str, str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from dpmarkov.contributions import Contributions
 from dpmarkov.errors import ParameterError, StateSpaceError
 from dpmarkov.events.bounding import check_bounds
 from dpmarkov.events.expression import Expression
@@ -48,6 +49,17 @@ class Question:
         names = [self.source, self.target, self.user, self.time, self.weight]
         names += [self.group_column] if self.group_expression is None else self.group_expression.columns
         return list(dict.fromkeys(name for name in names if name is not None))
+
+    @property
+    def contributions(self) -> Contributions:
+        """The public bounds that the counts are made under."""
+        return Contributions(
+            kind="sequences" if self.rules is not None else "events",
+            max_events=self.max_events,
+            max_per_pair=self.max_per_pair,
+            visit_obstacle=None if self.rules is None else self.rules.visit_obstacle(self.layout),
+            details=self.details,
+        )
 
 
 def make_layout(

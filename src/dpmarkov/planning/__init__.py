@@ -8,6 +8,7 @@ from dpmarkov.planning.bounds import BoundCost, BoundsPlan, plan_bounds
 from dpmarkov.planning.choose import Choice, choose
 from dpmarkov.planning.dirichlet import DirichletPlan, expected_events_guess, plan_dirichlet
 from dpmarkov.planning.plan import Plan, Prediction, plan
+from dpmarkov.planning.predict import Errors, predicted_errors
 from dpmarkov.planning.reference import Reference, reference, reference_like
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "BoundsPlan",
     "Choice",
     "DirichletPlan",
+    "Errors",
     "Plan",
     "Prediction",
     "Reference",
@@ -23,6 +25,7 @@ __all__ = [
     "plan",
     "plan_bounds",
     "plan_dirichlet",
+    "predicted_errors",
     "reference",
     "reference_like",
 ]

@@ -16,6 +16,7 @@ from fractions import Fraction
 
 from dpmarkov.privacy.budget import Budget
 from dpmarkov.privacy.calibrate import need_delta
+from dpmarkov.privacy.certify import fraction_up
 from dpmarkov.privacy.pairs import Pair
 from dpmarkov.privacy.pairs_additive import (
     LARGEST_EXACT_SIGMA,
@@ -54,7 +55,7 @@ def row_totals_profile(unit: Unit, scale: float) -> Profile:
 
 def row_totals_scale(unit: Unit, epsilon: Fraction) -> float:
     """The scale for which noisy row totals cost `epsilon`, with delta = 0; rounded up."""
-    return _fraction_up(max(sum(change.steps) for change in row_total_changes(unit)) / epsilon)
+    return fraction_up(max(sum(change.steps) for change in row_total_changes(unit)) / epsilon)
 
 
 def _laplace(changes: tuple[Change, ...], scale: float) -> Profile:
@@ -89,7 +90,7 @@ def calibrate_laplace(unit: Unit, budget: Budget) -> float:
 
     With delta = 0 it is the L1 sensitivity over epsilon: a pure guarantee.
     """
-    pure = _fraction_up(Fraction(sensitivity(unit).l1) / Fraction(budget.epsilon))
+    pure = fraction_up(Fraction(sensitivity(unit).l1) / Fraction(budget.epsilon))
     if budget.delta == 0:
         return pure
     return min(pure, _smallest(lambda scale: laplace_profile(unit, scale), budget, pure, 1.1))
@@ -133,9 +134,3 @@ def _smallest(profile: Callable[[float], Profile], budget: Budget, start: float,
 def _round_up(value: float) -> float:
     mantissa, exponent = math.frexp(value)
     return math.ldexp(math.ceil(math.ldexp(mantissa, _BITS)), exponent - _BITS)
-
-
-def _fraction_up(value: Fraction) -> float:
-    """The smallest float that is not below a fraction."""
-    number = float(value)
-    return number if Fraction(number) >= value else math.nextafter(number, math.inf)

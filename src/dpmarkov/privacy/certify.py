@@ -11,6 +11,7 @@ Floats enter exactly: 0.0878 is the binary number that the sampler uses, not the
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import Any
 
 from flint import arb, ctx
@@ -21,6 +22,8 @@ __all__ = [
     "certified_gamma_remove",
     "certified_response",
     "float_up",
+    "fraction_down",
+    "fraction_up",
 ]
 
 # A certified ball has at least this many correct bits: its end exceeds the truth by at most 1e-10 of it.
@@ -50,6 +53,17 @@ def float_up(ball: Any) -> float:
     while not arb(value) >= upper:
         value = math.nextafter(value, math.inf)
     return value
+
+
+def fraction_up(value: Fraction) -> float:
+    """The smallest float that is not below a fraction."""
+    number = float(value)
+    return number if Fraction(number) >= value else math.nextafter(number, math.inf)
+
+
+def fraction_down(value: Fraction) -> float:
+    """The largest float that is not above a fraction."""
+    return -fraction_up(-value)
 
 
 def _certify(ball: Callable[[], tuple[Any, Any]]) -> float:

@@ -1,20 +1,21 @@
 """A charge: what an earlier private look at the same data has cost."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from dpmarkov.errors import EngineError, ParameterError, ReleaseFormatError, UnitError
 from dpmarkov.privacy.budget import Budget
+from dpmarkov.privacy.certify import fraction_down, fraction_up
 from dpmarkov.privacy.profile import Profile
 from dpmarkov.privacy.readable import readable_up
 from dpmarkov.privacy.unit import Unit
 
-__all__ = ["Charge", "remaining"]
+__all__ = ["Charge", "remaining", "total_delta"]
 
 _FORMAT = "dpmarkov charge"
 
@@ -113,12 +114,16 @@ class Charge:
 
 def remaining(budget: Budget, charges: Sequence[Charge]) -> Budget:
     """What a budget leaves after charges, rounded down: the price of a composition is at most the sum."""
-    epsilon, delta = budget.epsilon, budget.delta
-    for charge in charges:
-        epsilon = math.nextafter(epsilon - charge.epsilon, -math.inf)
-        if charge.delta:
-            delta = math.nextafter(delta - charge.delta, -math.inf)
-    if charges and not (epsilon > 0 and delta >= 0):
+    if not charges:
+        return budget
+    epsilon = Fraction(budget.epsilon) - sum(Fraction(charge.epsilon) for charge in charges)
+    delta = Fraction(budget.delta) - sum(Fraction(charge.delta) for charge in charges)
+    if not (epsilon > 0 and delta >= 0):
         spent = "; ".join(charge.in_words() for charge in charges)
         raise ParameterError(f"the budget of {budget} does not cover what was spent before ({spent})")
-    return Budget(epsilon=epsilon, delta=delta) if charges else budget
+    return Budget(epsilon=fraction_down(epsilon), delta=fraction_down(delta))
+
+
+def total_delta(rest: float, charges: Sequence[Charge]) -> float:
+    """The delta of a release and of the charges before it, rounded up."""
+    return fraction_up(Fraction(rest) + sum(Fraction(charge.delta) for charge in charges))

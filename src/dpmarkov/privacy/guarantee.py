@@ -17,11 +17,14 @@ from dpmarkov.privacy.profile import Profile
 from dpmarkov.privacy.readable import no_protection, odds_factor, readable_up
 from dpmarkov.privacy.unit import Unit, unit_from_dict
 
-__all__ = ["IDEAL_DRAW", "Evidence", "Guarantee", "readable_up"]
+__all__ = ["IDEAL_DRAW", "SEEDED", "Evidence", "Guarantee", "readable_up"]
 
 IDEAL_DRAW = (
     "the draw is an ideal real-valued one: floating-point rounding in the sampler itself is not yet certified"
 )
+
+SEEDED = "SEEDED: NOT PRIVATE."
+"""How the assumption begins that makes a guarantee void: noise that was drawn from a seed."""
 
 _CURVE_POINTS = 60
 
@@ -112,6 +115,11 @@ class Guarantee:
             else np.asarray(epsilons, float)
         )
         return grid, np.asarray(self.evidence.profile.delta(grid), dtype=float)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why it is void: what was drawn from a seed, here or in a charge that it covers."""
+        return tuple(text for text in self.assumptions if text.startswith(SEEDED))
 
     @property
     def citation(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpmarkov.errors import ChainError, EngineError
 from dpmarkov.odds import odds
-from dpmarkov.releases.release import Release, seed_warning
+from dpmarkov.releases.release import Release
 
 if TYPE_CHECKING:
     from dpmarkov.utility.uncertainty import Uncertain
@@ -24,7 +24,7 @@ def _title(release: Release) -> list[str]:
     if release.layout.source is None:
         kind = "Private distribution"
     title = f"{kind}: {release.layout}"
-    return [title] if release.seed is None else [f"*** {seed_warning(release.seed)} ***", title]
+    return [*(f"*** {warning} ***" for warning in release.guarantee.warnings), title]
 
 
 def headline(release: Release) -> str:
@@ -38,7 +38,7 @@ def citation(release: Release) -> str:
     The fingerprint is a hash of the released probabilities, so that two releases are never confused.
     """
     fingerprint = hashlib.sha256(release.probabilities.tobytes()).hexdigest()[:16]
-    seeded = "" if release.seed is None else f" {seed_warning(release.seed)}."
+    seeded = "".join(f" {warning}." for warning in release.guarantee.warnings)
     return (
         f"{_title(release)[-1]}. Released {release.created[:10]} with dpmarkov {release.version}, "
         f"fingerprint {fingerprint}. Guarantee: {release.guarantee.citation}.{seeded}"
@@ -171,7 +171,7 @@ def summary(release: Release) -> dict[str, object]:
         "unit": release.guarantee.unit.to_dict(),
         "relation": release.guarantee.unit.relation_in_words,
         "assumptions": list(release.guarantee.assumptions),
-        "private": release.seed is None,
+        "private": release.is_private,
         "mechanism": dict(release.mechanism),
         "rows": layout.cells.n_rows,
         "states": len(layout.target),

@@ -88,7 +88,7 @@ def save(release: Release, path: str | PathLike[str], *, overwrite: bool = False
             "version": release.version,
             "time": release.created,
             "seed": release.seed,
-            "private": release.seed is None,
+            "private": release.is_private,
         },
         "cite": release.citation,
         "files": {name: {"sha256": hashlib.sha256(data).hexdigest()} for name, data in files.items()},

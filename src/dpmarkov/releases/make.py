@@ -1,6 +1,5 @@
 """Make a release: calibrate, certify, draw."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,8 +13,8 @@ from dpmarkov.mechanisms.base import Mechanism
 from dpmarkov.mechanisms.dirichlet import Form
 from dpmarkov.planning import choose
 from dpmarkov.privacy.budget import Budget
-from dpmarkov.privacy.charge import Charge, remaining
-from dpmarkov.privacy.guarantee import Evidence, Guarantee
+from dpmarkov.privacy.charge import Charge, remaining, total_delta
+from dpmarkov.privacy.guarantee import SEEDED, Evidence, Guarantee
 from dpmarkov.privacy.pairs import ApproximatePair
 from dpmarkov.privacy.profile import Profile
 from dpmarkov.privacy.unit import Unit
@@ -45,7 +44,7 @@ def release(
     counts
         What `dpmarkov.count` gave.
     unit
-        What is protected: `Event()`, `Destination()`.
+        What is protected: `Event()`, `Destination()`, `User(max_events=...)` or `Visit()`.
     budget
         The (epsilon, delta) that may be spent.
     mechanism
@@ -136,17 +135,15 @@ def covering(guarantee: Guarantee, budget: Budget, rest: Budget, charges: Sequen
         return guarantee
     evidence = guarantee.evidence
     profile = Profile(((ApproximatePair(epsilon=rest.epsilon, delta=rest.delta),),))
-    delta = rest.delta
     for charge in charges:
         profile = profile.compose(charge.profile)
-        delta = math.nextafter(delta + charge.delta, math.inf) if charge.delta else delta
     spent = "; ".join(charge.in_words() for charge in charges)
     private = all(charge.result.get("private", True) for charge in charges)
-    warning = () if private else ("SEEDED: NOT PRIVATE. A charge was drawn from a seed",)
+    warning = () if private else (f"{SEEDED} A charge was drawn from a seed",)
     return replace(
         guarantee,
         epsilon=budget.epsilon,
-        delta=delta,
+        delta=total_delta(rest.delta, charges),
         assumptions=(*warning, *guarantee.assumptions),
         evidence=Evidence(
             theorem=f"{evidence.theorem}, composed with what was spent before ({spent})",

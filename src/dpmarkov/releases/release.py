@@ -12,7 +12,7 @@ from scipy import sparse
 from dpmarkov.chain import MarkovChain
 from dpmarkov.errors import ChainError, ReleaseFormatError
 from dpmarkov.layout import Block, BlockKind, Layout
-from dpmarkov.privacy.guarantee import Guarantee
+from dpmarkov.privacy.guarantee import SEEDED, Guarantee
 from dpmarkov.states import State, StateSpace
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ __all__ = ["Release", "seed_warning"]
 
 def seed_warning(seed: int) -> str:
     """What stands in a release drawn from a seed, and in every print-out of it."""
-    return f"SEEDED: NOT PRIVATE. Drawn from seed {seed}: whoever knows it can undo the noise"
+    return f"{SEEDED} Drawn from seed {seed}: whoever knows it can undo the noise"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -83,6 +83,11 @@ class Release:
             )
         p.flags.writeable = False
         object.__setattr__(self, "probabilities", p)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether all of its noise was random: neither it nor a charge that it covers came from a seed."""
+        return self.seed is None and not self.guarantee.warnings
 
     @property
     def groups(self) -> StateSpace | None:

@@ -6,7 +6,6 @@ import plotly.graph_objects as go
 
 from dpmarkov.privacy.readable import no_protection, odds_factor, readable_up
 from dpmarkov.releases import Release
-from dpmarkov.releases.release import seed_warning
 from dpmarkov.report import pictures
 from dpmarkov.report.html import facts, h, section, sentence
 from dpmarkov.report.look import look_at
@@ -30,9 +29,9 @@ def what_it_is(release: Release) -> str:
 
 def lead(release: Release) -> str:
     """The sentence under the heading, and the warning on a release that is not private."""
-    warning = ""
-    if release.seed is not None:
-        warning = f'<p class="warning" role="alert">{h(seed_warning(release.seed))}.</p>'
+    warning = "".join(
+        f'<p class="warning" role="alert">{h(text)}.</p>' for text in release.guarantee.warnings
+    )
     kind = "shares" if release.layout.source is None else "transition probabilities"
     return (
         f"{warning}<p class='lead'>Sensitive data were turned into a table of {kind} with random noise of a "
@@ -151,9 +150,7 @@ def _made(release: Release) -> str:
         if evidence.kind == "exact"
         else "a theorem's bound: what is claimed holds, and the truth may be better"
     )
-    source = "the operating system's entropy"
-    if release.seed is not None:
-        source = f"the seed {release.seed}: not private"
+    source = "the operating system's entropy" if release.is_private else "a seed: not private"
     counting = "; ".join(
         f"{name} = {value}"
         for name, value in release.counting.items()
