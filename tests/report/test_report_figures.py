@@ -9,6 +9,10 @@ from report_cases import BUDGET, HOSTILE, release_of
 
 import dpmarkov as dpm
 from dpmarkov.errors import ChainError, InputError, ParameterError, TableError
+from dpmarkov.postprocess import remove_prior
+from dpmarkov.privacy.charge import Charge
+from dpmarkov.privacy.pairs import PurePair
+from dpmarkov.privacy.profile import Profile
 from dpmarkov.report.expected import dirichlet_row_error, error_curve
 from dpmarkov.report.figures.matrix import state_orders, strongest_flows
 from dpmarkov.report.look import display_labels, look_at
@@ -142,6 +146,32 @@ def test_accuracy_of_noise_on_counts(noisy: dpm.Release) -> None:
     assert error_curve(noisy, np.array([1.0]), None) == pytest.approx(list(here.y))
 
 
+def test_accuracy_counts_what_was_spent_before() -> None:
+    """A look that took .8 of epsilon 1 leaves the noise of a release at .2, at every point of the curve."""
+    profile = Profile(((PurePair(epsilon=0.8),),))
+    look = Charge(
+        purpose="a look", unit="event", relation="replace", epsilon=0.8, delta=0.0, profile=profile, result={}
+    )
+    counts = dpm.TransitionCounts(dpm.Layout.square(dpm.StateSpace.range(0, 8)), np.full(64, 40))
+    unit = dpm.Event(relation="replace")
+    options = {"unit": unit, "mechanism": "laplace", "seed": 1}
+    paid = dpm.release(counts, budget=dpm.Budget(epsilon=1), charges=[look], **options)
+    alone = dpm.release(counts, budget=dpm.Budget(epsilon=0.2), **options)
+    grid = np.array([1.0, 2.0])
+    assert error_curve(paid, grid, 2560) == pytest.approx(error_curve(alone, grid / 5, 2560), rel=0.05)
+    assert error_curve(paid, grid, 2560)[0] > 2 * error_curve(alone, grid, 2560)[0]
+
+
+def test_accuracy_beside_bought_totals_has_no_jump_at_its_own_epsilon() -> None:
+    counts = dpm.TransitionCounts(dpm.Layout.square(dpm.StateSpace.range(0, 8)), np.full(64, 40))
+    made = dpm.release(
+        counts, unit=dpm.Event(), budget=dpm.Budget(epsilon=1, delta=1e-6), form="prior", totals_share=0.2
+    )
+    before, here, after = error_curve(made, np.array([0.99, 1.0, 1.01]), 2560)
+    assert before > here > after
+    assert before - after < 0.05 * here
+
+
 def test_forty_rows_stand_for_all(city: dpm.Release, monkeypatch: pytest.MonkeyPatch) -> None:
     counts = np.round(3000 * city.transition_matrix).astype(np.int64)
     noisy = release_of(counts, mechanism="laplace")
@@ -167,6 +197,24 @@ def test_expected_error_is_what_draws_show(form: str, events: int) -> None:
         cells, shape, np.array([float(events)]), form=form, weight=weight / 2, floor=floor
     )
     assert twice != pytest.approx(seen, rel=0.06), "the check has no power"
+
+
+def test_expected_error_without_the_prior_is_what_draws_show() -> None:
+    """2,000 draws whose prior is taken out again; the prior's bias would be seen."""
+    rng = np.random.default_rng(6)
+    shape = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
+    weight, floor, events = 0.4, 6.0, 400.0
+    cells = Support.full(1, 5)
+    totals = np.array([weight * events])
+    freed = [
+        remove_prior(drawn, cells, prior=floor, weighted_totals=totals)
+        for drawn in rng.dirichlet(weight * events * shape + floor, 2000)
+    ]
+    seen = np.abs(np.array(freed) - shape).sum(axis=1).mean() / 2
+    options = {"form": "prior", "weight": weight, "floor": floor}
+    told = dirichlet_row_error(cells, shape, np.array([events]), **options, freed=True)
+    assert told == pytest.approx(seen, rel=0.06)
+    assert dirichlet_row_error(cells, shape, np.array([events]), **options) != pytest.approx(seen, rel=0.06)
 
 
 def test_map_draws_areas_and_points(places: dict[str, object]) -> None:

@@ -198,6 +198,6 @@ def beta_error(mean: Flat, totals: Flat, truth: Flat) -> Flat:
     """
     bias = mean - truth
     spread = np.sqrt(mean * (1 - mean) / (totals + 1))
-    ratio = np.divide(bias, spread, out=np.zeros_like(bias), where=spread > 0)
+    ratio = np.divide(bias, spread, out=np.copysign(np.inf, bias), where=spread > 0)
     noise = spread * math.sqrt(2 / math.pi) * np.exp(-(ratio**2) / 2)
     return np.asarray(noise + bias * special.erf(ratio / math.sqrt(2)))

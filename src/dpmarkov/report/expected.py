@@ -15,14 +15,16 @@ from dpmarkov.planning.choose import calibrated
 from dpmarkov.planning.dirichlet import beta_error
 from dpmarkov.planning.predict import predicted_errors
 from dpmarkov.planning.reference import reference_like
+from dpmarkov.privacy.additive import gaussian_profile, laplace_profile
 from dpmarkov.privacy.budget import Budget
-from dpmarkov.privacy.calibrate import calibrate
+from dpmarkov.privacy.calibrate import calibrate, dirichlet_profile
+from dpmarkov.privacy.profile import Profile
 from dpmarkov.releases import Release
 from dpmarkov.report.look import Look, look_at
 from dpmarkov.states import StateSpace
 from dpmarkov.support import Support
 
-__all__ = ["dirichlet_row_error", "error_curve", "is_dirichlet"]
+__all__ = ["dirichlet_row_error", "error_curve", "is_dirichlet", "keeps_no_prior"]
 
 Flat = npt.NDArray[np.float64]
 
@@ -34,6 +36,11 @@ def is_dirichlet(release: Release) -> bool:
     return release.mechanism.get("form") in ("floor", "prior") and {"weight", "floor"} <= set(
         release.mechanism
     )
+
+
+def keeps_no_prior(release: Release) -> bool:
+    """Whether noisy row totals took the form's prior out of the rows again."""
+    return release.mechanism.get("postprocessing") == "remove_prior"
 
 
 def error_curve(release: Release, epsilons: Flat, events: int | None) -> list[float]:
@@ -58,39 +65,43 @@ def error_curve(release: Release, epsilons: Flat, events: int | None) -> list[fl
     )
 
 
-def _budget(release: Release, epsilon: float) -> Budget:
-    return Budget(epsilon=epsilon, delta=release.guarantee.delta)
+def _budgets(release: Release, profile: Profile, epsilons: Flat) -> list[Budget]:
+    """What is left for the rows of each epsilon, at the share that they have in this release.
+
+    Private looks beforehand and row totals took the rest.
+    """
+    claimed = release.guarantee
+    share = min(1.0, profile.epsilon(claimed.delta) / claimed.epsilon)
+    return [Budget(epsilon=share * epsilon, delta=claimed.delta) for epsilon in epsilons.tolist()]
 
 
 def _dirichlet(release: Release, epsilons: Flat, events: int) -> list[float]:
     look, floor, unit = look_at(release), float(release.mechanism["floor"]), release.guarantee.unit
-    errors = []
-    for epsilon in epsilons.tolist():
-        weight = float(release.mechanism["weight"])
-        if epsilon != release.guarantee.epsilon:
-            weight = calibrate(unit, _budget(release, epsilon), floor)
-        errors.append(
-            dirichlet_row_error(
-                look.cells,
-                look.probabilities,
-                _row_masses(look) * float(events),
-                form=release.mechanism["form"],
-                weight=weight,
-                floor=floor,
-            )
+    profile = dirichlet_profile(unit, float(release.mechanism["weight"]), floor)
+    return [
+        dirichlet_row_error(
+            look.cells,
+            look.probabilities,
+            _row_masses(look) * float(events),
+            form=release.mechanism["form"],
+            weight=calibrate(unit, budget, floor),
+            floor=floor,
+            freed=keeps_no_prior(release),
         )
-    return errors
+        for budget in _budgets(release, profile, epsilons)
+    ]
 
 
 def _additive(release: Release, epsilons: Flat, events: int | None) -> list[float]:
     part = _some_rows(release)
     like = reference_like(part, events=events)
     noise, unit = str(release.mechanism["noise"]), release.guarantee.unit
-    errors = []
-    for epsilon in epsilons.tolist():
-        mechanism = calibrated(noise, part.layout, unit=unit, budget=_budget(release, epsilon))
-        errors.append(predicted_errors(mechanism, like, draws=1).row)
-    return errors
+    rule = laplace_profile if noise == "laplace" else gaussian_profile
+    profile = rule(unit, float(release.mechanism["scale"]))
+    return [
+        predicted_errors(calibrated(noise, part.layout, unit=unit, budget=budget), like, draws=1).row
+        for budget in _budgets(release, profile, epsilons)
+    ]
 
 
 def _some_rows(release: Release) -> Release:
@@ -117,7 +128,14 @@ def _row_masses(look: Look) -> Flat:
 
 
 def dirichlet_row_error(
-    cells: Support, shape: Flat, row_events: Flat, *, form: str, weight: float, floor: float
+    cells: Support,
+    shape: Flat,
+    row_events: Flat,
+    *,
+    form: str,
+    weight: float,
+    floor: float,
+    freed: bool = False,
 ) -> float:
     """Expected total variation between a private row and the true one, averaged over events.
 
@@ -131,12 +149,18 @@ def dirichlet_row_error(
         The number of events that is supposed in each row.
     form, weight, floor
         The mechanism's public parameters.
+    freed
+        Whether the prior is taken out of the draw again, which takes its bias and widens the noise.
     """
     rows = cells.row_of_cell
     weighted = weight * row_events[rows] * shape
     u = np.maximum(weighted, floor) if form == "floor" else weighted + floor
     totals = np.asarray(cells.row_sums(u), dtype=float)[rows]
     mean = u / totals
-    absolute = beta_error(mean, totals, shape)
+    if freed:
+        wider = totals / np.maximum(np.asarray(cells.row_sums(weighted), dtype=float)[rows], floor)
+        absolute = wider * beta_error(mean, totals, mean)
+    else:
+        absolute = beta_error(mean, totals, shape)
     each_row = np.minimum(1.0, np.asarray(cells.row_sums(absolute), dtype=float) / 2)
     return float(each_row @ row_events / row_events.sum())

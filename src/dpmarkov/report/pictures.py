@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from dpmarkov.errors import ChainError
 from dpmarkov.odds import odds as odds_of
 from dpmarkov.releases import Release
-from dpmarkov.report.expected import is_dirichlet
+from dpmarkov.report.expected import is_dirichlet, keeps_no_prior
 from dpmarkov.report.figures.matrix import strongest_flows
 from dpmarkov.report.html import h, sentence, table
 from dpmarkov.report.look import SHOWN_STATES, display_labels, look_at
@@ -336,7 +336,7 @@ def accuracy(release: Release, drawn: Drawn, missing: Missing) -> str:
 
 
 def _floor_in_words(release: Release) -> str:
-    if not is_dirichlet(release):
+    if not is_dirichlet(release) or keeps_no_prior(release):
         return ""
     lifted = float(release.mechanism["floor"]) / float(release.mechanism["weight"])
     if release.mechanism["form"] == "floor":
