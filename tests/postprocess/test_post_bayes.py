@@ -3,6 +3,7 @@
 import ast
 import inspect
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -234,6 +235,25 @@ def test_a_learnt_prior_is_doubted_where_single_cells_are_read_off():
                 covered[every].append(float(np.mean((low <= true) & (true <= high))))
     assert 0.92 <= np.mean(covered[True]) <= 0.98
     assert np.mean(covered[True]) > np.mean(covered[False]) + 0.02
+
+
+def test_half_of_the_draws_are_made_under_the_next_likely_prior():
+    """Where the two priors differ, the draws' mean lies half way: 2,000 draws of 240 cells, in any order."""
+    cells, law, rng = Support.full(6, 40), NoiseLaw(kind="gaussian", scale=40.0), np.random.default_rng(1)
+    rates = 30 * np.outer(rng.gamma(2, 1, 6), rng.gamma(1, 1, 40)) * rng.gamma(1.0, 1.0, (6, 40))
+    noisy = rng.poisson(rates).ravel() + np.rint(rng.normal(0, 40, 240)).astype(np.int64)
+    posterior = count_posterior(noisy, cells, law)
+    assert len(posterior.fits) == 2
+    likely, next_one = (
+        replace(posterior, fits=(fit,)).draws(2000, rng, every_prior=True).mean(axis=0)
+        for fit in posterior.fits
+    )
+    both = posterior.draws(2000, rng, every_prior=True)
+    apart = next_one - likely
+    share = (both.mean(axis=0) - likely) @ apart / (apart @ apart)
+    assert 0.35 < share < 0.65
+    halves = [part.mean(axis=0) for part in np.split(both, 2)]
+    assert abs((halves[1] - halves[0]) @ apart / (apart @ apart)) < 0.3
 
 
 def test_a_table_of_a_few_cells_is_no_law_of_nature():

@@ -17,6 +17,7 @@ from dpmarkov.report.expected import dirichlet_row_error, error_curve
 from dpmarkov.report.figures.matrix import state_orders, strongest_flows
 from dpmarkov.report.look import display_labels, look_at
 from dpmarkov.report.theme import DARK, LIGHT, percent
+from dpmarkov.report.trust import share_intervals
 from dpmarkov.support import Support
 
 PERIODIC = np.array([[0, 10_000], [10_000, 0]])
@@ -318,3 +319,14 @@ def test_colours_can_be_read(theme: dict[str, dict[str, object]], paper: str) ->
 )
 def test_percent(share: float, written: str) -> None:
     assert percent(share) == written + "\u00a0%"
+
+
+def test_a_single_distribution_has_error_bars() -> None:
+    layout = dpm.Layout(target=dpm.StateSpace(list("ABCDF")))
+    counts = dpm.TransitionCounts(layout, np.array([31, 28, 20, 12, 7]))
+    made = dpm.release(counts, unit=dpm.Event(), budget=dpm.Budget(epsilon=1), seed=2)
+    known = share_intervals(made)
+    assert known is not None
+    assert np.all((known.low < known.value) & (known.value < known.high))
+    bars = dpm.figures.stationary(made).data[0]
+    assert np.all(np.asarray(bars.error_x.array) > 0)

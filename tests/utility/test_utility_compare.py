@@ -23,6 +23,19 @@ def test_two_releases_of_the_same_data_hardly_differ():
     assert np.mean(named) <= 1.0
 
 
+def test_noise_alone_stays_below_its_bound():
+    """16 pairs without any change; a 95 % bound is passed in 5 or more of them with a chance of 1 in 1,000.
+
+    Power: bounds of half that size are passed in most.
+    """
+    pairs = [dpm.compare(noisy_release(X, s), noisy_release(X, 100 + s), draws=50) for s in range(16)]
+    for which in range(2):
+        distances = [pair.distances[which] for pair in pairs]
+        assert sum(d.value <= d.noise for d in distances) >= 12
+        assert sum(d.low == 0 for d in distances) >= 12
+        assert sum(d.value <= d.noise / 2 for d in distances) < 12
+
+
 @pytest.mark.parametrize("method", ["posterior", "project"])
 def test_thin_rows_are_no_changes(method):
     """Rows of few and of many events; draws of the posterior alone named ten false changes a pair."""

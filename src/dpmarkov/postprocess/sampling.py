@@ -56,7 +56,8 @@ class CountPosterior:
         result = np.empty((number, self.noisy.size))
         fits = self.fits if every_prior else self.fits[:1]
         alone = number * GUESS_CELLS / (GUESS_CELLS + self.noisy.size) if every_prior else 0.0
-        learnt = result[: number - round(alone)]
+        # Rounded at random, so that small batches hold on average what a large one would.
+        learnt = result[: number - int(alone + rng.random())]
         for fit, part in zip(fits, np.array_split(learnt, len(fits)), strict=True):
             for members, steps, weights in _blocks(self.noisy, fit, self.table):
                 cumulative = np.cumsum(weights, axis=1)
@@ -72,7 +73,8 @@ class CountPosterior:
         points = np.arange(-self.table.noise.radius, self.table.noise.radius + 1)
         noise = unit * rng.choice(points, p=self.table.noise.pmf(), size=unguided.shape)
         unguided[:] = np.maximum(self.noisy - noise, 0)
-        return result
+        # In no order: whoever sets two releases' draws side by side must not pair like priors with like.
+        return result[rng.permutation(number)] if every_prior else result
 
 
 def count_posterior(

@@ -299,7 +299,7 @@ def speed(release: Release, drawn: Drawn, missing: Missing) -> str:
 
 def accuracy(release: Release, drawn: Drawn, missing: Missing) -> str:
     """How far the noise may have moved the numbers."""
-    known = share_intervals(release)
+    known = share_intervals(release) or cell_intervals(release)
     intervals = ""
     if known is not None:
         intervals = _paragraph(

@@ -15,26 +15,25 @@ _CELL_DRAWS = 200
 @functools.lru_cache(maxsize=1)
 def _intervals(release: Release) -> tuple[Uncertain | None, Uncertain | None, str]:
     look = look_at(release)
-    if look.chain is None:
-        return None, None, "they are made for Markov chains, and this release is none"
     if len(look.labels) > SHOWN_STATES:
         why = f"above {SHOWN_STATES} states they take long: ask for them with release.uncertainty(...)"
         return None, None, why
     shares: Uncertain | None = None
     why = look.no_shares
     try:
-        if look.shares is not None:
+        if look.chain is not None and look.shares is not None:
             shares = stationary_error_bars(release)
     except (ChainError, EngineError) as error:
         why = str(error)
     try:
-        return shares, release.uncertainty("transition_matrix", draws=_CELL_DRAWS), why
+        cells = release.uncertainty("transition_matrix", draws=_CELL_DRAWS)
     except (ChainError, EngineError) as error:
         return shares, None, str(error)
+    return cells.row(0) if release.layout.source is None else shares, cells, why
 
 
 def share_intervals(release: Release) -> Uncertain | None:
-    """The long-run shares with intervals, where they are known."""
+    """The long-run shares, or those of a single distribution, with intervals, where they are known."""
     return _intervals(release)[0]
 
 
