@@ -1,6 +1,7 @@
 """Composition: an upper bound, close to the truth, against what is known in closed form or by quadrature."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import privacy_truth as truth
@@ -122,6 +123,16 @@ def test_the_certified_composition_is_close_to_the_floating_one():
         assert composition(pairs, True).delta(epsilon) == pytest.approx(
             composition(pairs).delta(epsilon), rel=1e-6
         )
+
+
+@pytest.mark.parametrize("epsilon", [140.89162485176936, 1e4 / 3, 787104.0999561762])
+def test_just_below_the_largest_loss_nothing_is_rounded_away(epsilon):
+    """Losses in the thousands are floats with errors of their own; the truth is 1 - e^-(what is missing)."""
+    scale = math.nextafter(3 / epsilon, 0)
+    missing = float(3 / Fraction(scale) - Fraction(epsilon))
+    assert missing > 0
+    claimed = Profile(((DiscreteLaplacePair(scale=scale, shift=1),) * 3,)).certified_delta(epsilon)
+    assert -math.expm1(-missing) <= claimed <= 1e-7
 
 
 def test_few_losses_are_composed_exactly():

@@ -263,3 +263,21 @@ def test_evidence_says_whether_it_is_exact_or_a_bound() -> None:
     assert kind("gaussian", 8.0, dpm.Event()) == "exact"
     assert kind("gaussian", 20.0, many) == "theorem"
     assert made(mechanism="dirichlet").guarantee.evidence.kind == "exact"
+
+
+def test_a_guarantee_that_its_own_evidence_does_not_prove_is_refused(tmp_path):
+    """The tables have hashes; the guarantee has its evidence."""
+    folder = made(mechanism="gaussian").save(tmp_path / "r")
+    manifest = folder / "release.json"
+    whole = manifest.read_text()
+    for change in ({"epsilon": 0.5}, {"delta": made(mechanism="gaussian").guarantee.delta / 2}):
+        document = json.loads(whole)
+        document["guarantee"] |= change
+        manifest.write_text(json.dumps(document))
+        with pytest.raises(ReleaseFormatError, match=r"evidence proves no less than .*: the file was changed"):
+            dpm.load(folder)
+
+
+def test_a_table_must_be_counted_first():
+    with pytest.raises(ParameterError, match="release takes what dpmarkov.count gave; got list"):
+        dpm.release([[1, 2]], unit=dpm.Event(), budget=dpm.Budget(epsilon=1))

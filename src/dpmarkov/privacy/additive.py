@@ -74,9 +74,9 @@ def gaussian_profile(unit: Unit, sigma: float) -> Profile:
 def _gaussian(change: Change, sigma: float) -> tuple[Pair, ...]:
     steps = change.steps
     # With gains (and losses) of at most one event a cell no other vector is possible than this one with
-    # entries left out; a visit lists its two shapes.
+    # entries left out; a visit lists its two shapes. A user's (2, 1) may also be (1, 1, 1): not this way.
     exact = len(steps) <= _EXACT_CELLS and sigma <= LARGEST_EXACT_SIGMA
-    if exact and (max(steps) == 1 or steps == (2, 1)):
+    if exact and (max(steps) == 1 or (change.gains, change.losses) == ((2,), (1,))):
         return tuple(DiscreteGaussianPair(sigma=sigma, shift=step) for step in steps)
     return _by_norm(change, sigma)
 

@@ -17,6 +17,8 @@ __all__ = ["FewLosses", "add_up", "few_losses"]
 Floats = npt.NDArray[np.float64]
 
 _SLACK = 1e-9
+_ROUNDING = 2.0**-46
+"""Losses are sums of at most some dozens of floats: they are right to this share of the largest."""
 _MOST_ATOMS = 4000
 
 
@@ -39,14 +41,18 @@ class FewLosses:
     def _sum(self, epsilon: float) -> float:
         if epsilon >= self.largest_loss:
             return self.failure
-        above = self.losses > epsilon
-        return self.failure + float(self.masses[above] @ -np.expm1(epsilon - self.losses[above]))
+        return self._at(epsilon, self.losses)
+
+    def _at(self, epsilon: float, losses: Floats) -> float:
+        above = losses > epsilon
+        return self.failure + float(self.masses[above] @ -np.expm1(epsilon - losses[above]))
 
     def delta(self, epsilon: float) -> float:
         """The delta for `epsilon`, rounded up; from the largest finite loss on the infinite one's alone."""
         if epsilon >= self.largest_loss:
             return self.failure
-        return min(1.0, self._sum(epsilon) * (1 + _SLACK) + 1e-15)
+        raised = self.losses + _ROUNDING * float(self.largest_loss)
+        return min(1.0, self._at(epsilon, raised) * (1 + _SLACK) + 5e-324)
 
 
 def few_losses(counted: tuple[tuple[Pair, int], ...], largest: Fraction, failure: float) -> FewLosses | None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from dpmarkov.errors import ReleaseFormatError
 from dpmarkov.privacy.profile import Profile
-from dpmarkov.privacy.readable import no_protection, odds_factor, readable_up
+from dpmarkov.privacy.readable import budget_warning, no_protection, odds_factor, readable_up
 from dpmarkov.privacy.unit import Unit, unit_from_dict
 
 __all__ = ["IDEAL_DRAW", "SEEDED", "Evidence", "Guarantee", "readable_up"]
@@ -27,6 +27,9 @@ SEEDED = "SEEDED: NOT PRIVATE."
 """How the assumption begins that makes a guarantee void: noise that was drawn from a seed."""
 
 _CURVE_POINTS = 60
+
+_TOLERANCE = 1.01
+"""What is read may have been computed by another version, to other digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,23 +127,24 @@ class Guarantee:
     @property
     def citation(self) -> str:
         """The guarantee in one line, as it can be cited."""
+        epsilon, delta = readable_up(self.epsilon, 6), readable_up(self.delta)
         return (
-            f"({self.epsilon:.6g}, {readable_up(self.delta)})-{self.unit.notion} for one {self.unit.name}: "
-            f"{self.unit.relation_in_words}"
+            f"({epsilon}, {delta})-{self.unit.notion} for one {self.unit.name}: {self.unit.relation_in_words}"
         )
 
     def describe(self) -> str:
         """What is protected, from whom, under which relation, how strongly and on what evidence."""
         factor = odds_factor(self.epsilon, ".4g")
+        epsilon, delta = readable_up(self.epsilon, 6), readable_up(self.delta)
         lines = [
             ("Protected", self.unit.protects + "."),
             ("From whom", self.unit.from_whom + "."),
             ("Neighbours", self.unit.relation_in_words + "."),
             (
                 "How strongly",
-                f"epsilon = {self.epsilon:.6g}, delta = {readable_up(self.delta)}: no conclusion about one "
-                f"{self.unit.name} becomes more than {factor} times as likely as it would otherwise be"
-                + (f", plus {readable_up(self.delta)} in probability" if self.delta else "")
+                f"epsilon = {epsilon}, delta = {delta}: no conclusion about one {self.unit.name} becomes "
+                f"more than {factor} times as likely as it would otherwise be"
+                + (f", plus {delta} in probability" if self.delta else "")
                 + f"{no_protection(self.epsilon)}.",
             ),
             ("Not protected", self.unit.leaves_open + "."),
@@ -148,6 +152,9 @@ class Guarantee:
             ("Assumptions", ("; ".join(self.assumptions) or "none") + "."),
             ("Scope", self.unit.scope + "."),
         ]
+        warning = budget_warning(self.epsilon, self.delta)
+        if warning:
+            lines.append(("Warning", warning + "."))
         width = max(len(name) for name, _ in lines) + 2
         blank = " " * width
         return "\n".join(
@@ -174,9 +181,9 @@ class Guarantee:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Guarantee":
-        """The guarantee that `to_dict` wrote."""
+        """The guarantee that `to_dict` wrote; refused if its own evidence does not prove it."""
         try:
-            return cls(
+            read = cls(
                 epsilon=float(data["epsilon"]),
                 delta=float(data["delta"]),
                 unit=unit_from_dict(data["unit"]),
@@ -185,6 +192,13 @@ class Guarantee:
             )
         except (KeyError, TypeError) as error:
             raise ReleaseFormatError(f"the guarantee in release.json cannot be read: {error!r}") from None
+        proven = read.delta_at(read.epsilon)
+        if not proven <= _TOLERANCE * read.delta:
+            raise ReleaseFormatError(
+                f"release.json claims delta = {read.delta:.3g} at epsilon = {read.epsilon:g}, but its own "
+                f"evidence proves no less than {proven:.3g}: the file was changed"
+            )
+        return read
 
 
 _KINDS = {

@@ -8,7 +8,7 @@ them by taking events away or by spreading what one cell gains (or loses) over s
 =======================  =====================  ==================  =====================================
 unit                     gains                  losses              why
 =======================  =====================  ==================  =====================================
-destination              1                      1                   an event goes to another cell of its row
+destination              1                      1                   an event goes to another cell
 event, add_remove        1                      none
 event, replace           1                      1                   in any two cells
 user, add_remove         c, c, ..., rest        none                m events, at most c in any one cell
@@ -27,7 +27,7 @@ another, whatever bound there is for a single cell.
 =======================  =====================  ==================  =====================================
 unit                     gains                  losses              why
 =======================  =====================  ==================  =====================================
-destination              1                      none                an event becomes one that is counted
+destination              1                      1                   where a group is read off the destination
 event, add_remove        1                      none
 event, replace           1                      1                   in any two rows
 user, add_remove         m                      none                all events in one row
@@ -35,8 +35,9 @@ user, replace            m                      m                   in any two r
 visit                    2                      1                   a = x = b, and a start vanishes
 =======================  =====================  ==================  =====================================
 
-Under `Destination` an event stays in its row, so the totals of all events are public; but an event whose
-destination is not declared is not counted, and whether it is one of these is what is protected.
+Under `Destination` the origin of every event is public, yet the totals of the rows are not: an event whose
+destination is not declared is not counted, and with one chain for each group, a group that is read off the
+destination (`by` the column of the to-state, or an expression of it) moves the event to another row.
 """
 
 import math
@@ -110,8 +111,6 @@ def worst_changes(unit: Unit) -> tuple[Change, ...]:
 
 def row_total_changes(unit: Unit) -> tuple[Change, ...]:
     """The worst changes of the rows' totals; the second table at the top of this module."""
-    if isinstance(unit, Destination):
-        return (Change(gains=(1,)),)
     gains = max(sum(change.gains) for change in worst_changes(unit))
     losses = max(sum(change.losses) for change in worst_changes(unit))
     return (Change(gains=(gains,), losses=(losses,) if losses else ()),)

@@ -14,7 +14,7 @@ from dpmarkov.mechanisms.dirichlet import Form
 from dpmarkov.planning import choose
 from dpmarkov.privacy.budget import Budget
 from dpmarkov.privacy.charge import Charge, remaining, total_delta
-from dpmarkov.privacy.guarantee import SEEDED, Evidence, Guarantee
+from dpmarkov.privacy.guarantee import SEEDED, Evidence, Guarantee, readable_up
 from dpmarkov.privacy.pairs import ApproximatePair
 from dpmarkov.privacy.profile import Profile
 from dpmarkov.privacy.unit import Unit
@@ -75,6 +75,11 @@ def release(
     The release is (epsilon, delta)-differentially private for `unit`, for every data set; the claimed delta
     is certified in ball arithmetic at the very parameters that were used.
     """
+    if not isinstance(counts, TransitionCounts):
+        raise ParameterError(
+            f"release takes what dpmarkov.count gave; got {type(counts).__name__}. Count a table first: "
+            "dpmarkov.release(dpmarkov.count(table, ...), ...)"
+        )
     if not isinstance(unit, Unit):
         raise ParameterError(f"unit must be a unit such as dpmarkov.Event(); got {unit!r}")
     if not isinstance(budget, Budget):
@@ -162,8 +167,8 @@ def guarantee_for(
     delta = profile.certified_delta(budget.epsilon)
     if not delta <= budget.delta:
         raise ParameterError(
-            f"this mechanism needs delta = {delta:.3g} at epsilon = {budget.epsilon:g}; the budget has "
-            f"{budget.delta:.3g}. Raise the budget or lower the mechanism's weight; nothing was drawn"
+            f"this mechanism needs delta = {readable_up(delta)} at epsilon = {budget.epsilon:g}; the budget "
+            f"has {budget.delta:.6g}. Raise the budget or lower the mechanism's weight; nothing was drawn"
         )
     theorem, kind = mechanism.evidence
     if not profile.is_exact:

@@ -219,4 +219,5 @@ class Release:
     def __str__(self) -> str:
         return self.describe()
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return f"<{self.headline()}>"
