@@ -118,8 +118,8 @@ class TimePoint(Secret):
     def relation_in_words(self) -> str:
         """How two neighbouring data sets differ."""
         return (
-            "the state at one time point is one declared state or any other, and all other points follow "
-            f"from it as in a chain of the declared class: {self.in_words} (Pufferfish)"
+            f"{self.secrets} is one declared state or any other, and all other points follow from it as in a "
+            f"chain of the declared class: {self.in_words} (Pufferfish)"
         )
 
     @property
