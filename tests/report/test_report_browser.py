@@ -74,7 +74,7 @@ def test_nothing_offers_to_send_the_figure_away(desk: Page) -> None:
     ("name", "x", "y", "words"),
     [
         ("transitions", 0.4, 0.3, ("from", "to", "probability", "interval")),
-        ("stationary", 0.02, 0.02, ("long-run share", "%", "±")),
+        ("stationary", 0.02, 0.02, ("long-run share", "%")),
         ("privacy", 0.5, 0.5, ("ε", "δ")),
         ("mixing", 0.3, 0.3, ("after", "steps", "distance")),
         ("accuracy", 0.5, 0.5, ("events", "row error")),

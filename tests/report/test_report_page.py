@@ -1,6 +1,7 @@
 import html
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,10 @@ import dpmarkov as dpm
 from dpmarkov.cli import cli
 from dpmarkov.errors import EngineError, InputError, ParameterError
 from dpmarkov.report import report_html
+from dpmarkov.report.figures.matrix import strongest_flows
 from dpmarkov.report.html import data, script
+from dpmarkov.report.look import look_at
+from dpmarkov.report.trust import in_percent, share_intervals
 
 
 def prose(page: str) -> str:
@@ -201,3 +205,65 @@ def test_a_group_on_the_command_line(tmp_path: Path) -> None:
     arguments = ["report", str(tmp_path / "release"), "--out", str(tmp_path / "report.html"), "--group", "8"]
     result = CliRunner().invoke(cli, arguments, standalone_mode=False)
     assert result.exception is None
+
+
+def test_a_declared_end_leaves_no_long_run(noisy: dpm.Release) -> None:
+    """The row out of the end is noise: no shares, no speed, no flows are read off it."""
+    end = noisy.layout.target.states[3]
+    bounded = {"kind": "sequences", "start": noisy.layout.target.states[0], "end": end, "max_events": 10}
+    release = replace(noisy, counting=bounded)
+    page = report_html(release)
+    text = " ".join(prose(page).split())
+    label = noisy.layout.target.labels[3]
+    assert f"There is no long run: sequences end in {label}, the declared end" in text
+    assert f"Leave out the row of {label}:" in text
+    assert "Table of where sequences start" in text
+    assert "most frequent state" not in text
+    assert "How fast it forgets" not in text
+    assert "At most 10 events of a user were kept" in text
+    assert "about the chain of the events that were kept (at most 10 of a user)" in text
+    assert "that the data have" not in text
+    flows = strongest_flows(release, 900)
+    assert all(share == 0 for i, _, _, share in flows if i == 3)
+    assert sum(share for *_, share in flows) == pytest.approx(1)
+
+
+def test_what_the_bars_are_about_stands_under_them(noisy: dpm.Release) -> None:
+    text = " ".join(prose(report_html(replace(noisy, counting={"max_events": 10}))).split())
+    assert "intervals for privacy's noise alone: about the chain of the events that were kept" in text
+    assert "most frequent state" in text
+
+
+def test_lopsided_shares_show_their_ends() -> None:
+    counts = dpm.TransitionCounts.from_matrix(
+        [[4, 30, 0]], layout=dpm.Layout(target=dpm.StateSpace(["a", "b", "c"]))
+    )
+    for seed in range(5):
+        release = dpm.release(
+            counts,
+            unit=dpm.Event(),
+            budget=dpm.Budget(epsilon=0.01, delta=1e-6),
+            mechanism="laplace",
+            seed=seed,
+        )
+        shown = [in_percent(share_intervals(release), i) for i in range(3)]
+        assert any(" to " in text for text in shown), shown
+        for text in shown:
+            if "±" in text:
+                value, half = text.removesuffix("\u00a0%").split(" ± ")
+                assert float(half) <= float(value), shown
+        assert "not reliable" in prose(report_html(release))
+
+
+def test_a_distribution_with_a_support_names_the_right_states() -> None:
+    layout = dpm.Layout(
+        target=dpm.StateSpace(["never", "often", "seldom"]),
+        support=dpm.Support(np.array([0, 2]), np.array([1, 2]), 3),
+    )
+    release = dpm.privatize_vector(
+        [0, 0.9, 0.1], unit=dpm.Entry(b=0.1), budget=dpm.Budget(epsilon=9, delta=1e-2), layout=layout
+    )
+    look = look_at(release)
+    assert look.shares is not None
+    assert look.labels[int(look.largest(1)[0])] == "often"
+    assert "The most frequent state is often" in prose(report_html(release))

@@ -208,7 +208,7 @@ def test_a_release_of_another_kind_says_so():
         mechanism=Dirichlet(form="floor", weight=0.5, alpha=5.0),
         seed=1,
     )
-    with pytest.raises(ChainError, match="not a Markov chain"):
+    with pytest.raises(ChainError, match="not a chain"):
         release.uncertainty("stationary_distribution")
 
 

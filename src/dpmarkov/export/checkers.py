@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpmarkov.errors import ParameterError
+from dpmarkov.export.chains import chain_of
 from dpmarkov.export.files import check_free, write_whole
+from dpmarkov.releases.describe import declared_end, start_shares
 from dpmarkov.states import State, StateSpace
 
 if TYPE_CHECKING:
@@ -52,17 +54,23 @@ def write_prism(
     path
         The files' common stem, such as `model`.
     start
-        The initial state; the likeliest in the long run unless given. (A model has one initial state.)
+        The initial state: the declared start of sequences unless given, else the likeliest state in the long
+        run, or to start with where a declared end leaves no long run. (A model has one initial state.)
     storm
         Write the dialect of Storm's explicit format: a header that names the model's kind.
     overwrite
         Replace files that are there.
     """
-    chain = release.chain
+    chain = chain_of(release)
     states = chain.states
     block = release.layout.block("transitions")
     probabilities = release.probabilities[block.at]
-    initial = int(chain.stationary_distribution.argmax()) if start is None else states.index(start)
+    start = release.counting.get("start") if start is None else start
+    if start is not None:
+        initial = states.index(start)
+    else:
+        shares = chain.stationary_distribution if declared_end(release) is None else start_shares(release)
+        initial = 0 if shares is None else int(shares.argmax())
     keep = probabilities > 0
     rows, columns = block.cells.row_of_cell[keep].tolist(), block.cells.indices[keep].tolist()
     moves = [f"{i} {j} {p!r}" for i, j, p in zip(rows, columns, probabilities[keep].tolist(), strict=True)]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from dpmarkov.errors import ParameterError
+from dpmarkov.export.chains import chain_of
 from dpmarkov.export.files import write_whole
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def to_networkx(release: "Release", *, least: float = 0.0) -> "nx.DiGraph":
     """
     if not 0 <= least <= 1:
         raise ParameterError(f"least must be a number with 0 <= least <= 1; got {least!r}")
-    chain = release.chain
+    chain = chain_of(release)
     states = release.layout.target
     graph = nx.DiGraph()
     graph.add_nodes_from((s, {"label": label}) for s, label in zip(states, states.labels, strict=True))

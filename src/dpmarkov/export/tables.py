@@ -54,7 +54,11 @@ def to_polars(release: "Release") -> "pl.DataFrame":
 
 
 def write_csv(release: "Release", path: str | PathLike[str], *, overwrite: bool = False) -> "Path":
-    """Write `to_arrow` as CSV; probabilities with all their digits."""
+    """Write `to_arrow` as CSV; probabilities with all their digits, states as they were declared.
+
+    A spreadsheet may run a state that begins with `=`, `+`, `-` or `@` as a formula: import such a file as
+    text.
+    """
     table = to_arrow(release)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

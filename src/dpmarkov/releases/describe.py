@@ -5,14 +5,20 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dpmarkov.errors import ChainError, EngineError
 from dpmarkov.odds import odds
 from dpmarkov.releases.release import Release
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from dpmarkov.utility.uncertainty import Uncertain
 
-__all__ = ["citation", "describe", "headline", "summary"]
+    Flat = npt.NDArray[np.float64]
+
+__all__ = ["citation", "declared_end", "describe", "headline", "start_shares", "summary", "why_no_chain"]
 
 _SHOWN = 10
 _ERROR_BARS_UP_TO = 300
@@ -101,36 +107,102 @@ def _error_bars(release: Release) -> "Uncertain | None":
         return None
 
 
-def _shares(release: Release) -> str:
-    """A single distribution, with error bars where they are known."""
-    shares, bars = release.transition_matrix[0].tolist(), None
-    if len(shares) <= _ERROR_BARS_UP_TO:
-        try:
-            bars = release.uncertainty("transition_matrix", draws=200).row(0)
-        except (ChainError, EngineError):
-            bars = None
-    listed = _largest(release, shares, "Largest shares", bars)
-    return listed if bars is None else f"{listed}\n  ± {100 * bars.level:g} %, for {bars.covers_what}"
+def declared_end(release: Release) -> int | None:
+    """The position of the state that every sequence was given at its end; None where none was declared.
+
+    It is a marker: no event leaves it, its row holds nothing but noise, and the chain has no long run.
+    """
+    end = release.counting.get("end")
+    return None if end is None or not release.layout.is_chain else release.layout.target.index(end)
 
 
-def _largest(release: Release, shares: list[float], title: str, bars: "Uncertain | None" = None) -> str:
+def why_no_chain(release: Release) -> str:
+    """Why a question to a chain cannot be put to this release."""
+    if release.layout.source is None:
+        return f"this release is one distribution over {len(release.layout.target):,} states, not a chain"
+    return (
+        f"this release is a stochastic matrix of {release.layout}, not a Markov chain: a chain needs the "
+        "same from-states and to-states"
+    )
+
+
+def _cell_bars(release: Release) -> "Uncertain | None":
+    """Intervals of all probabilities, where they are known and quick."""
+    if max(len(release.layout.target), len(release.layout.source or ())) > _ERROR_BARS_UP_TO:
+        return None
+    try:
+        return release.uncertainty("transition_matrix", draws=200)
+    except (ChainError, EngineError):
+        return None
+
+
+def _listed(title: str, names: list[str], values: list[float], bars: "Uncertain | None") -> list[str]:
+    """A line for each value, with its interval where it is known."""
     from dpmarkov.utility.interval import in_words
 
-    labels = release.layout.target.labels
-    order = sorted(range(len(shares)), key=lambda i: -shares[i])[:_SHOWN]
-    width = max(len(labels[i]) for i in order)
+    width = max(map(len, names))
     if bars is None:
-        lines = [f"  {labels[i]:<{width}}  {shares[i]:.4f}" for i in order]
+        told = [f"{value:.4f}" if value == 0 or value >= 1e-4 else f"{value:.2g}" for value in values]
     else:
-        lines = [
-            f"  {labels[i]:<{width}}  {in_words(shares[i], float(bars.low[i]), float(bars.high[i]))}"
-            + ("" if bars.reliable[i] else "   not reliable: noise dominates")
-            for i in order
+        told = [
+            in_words(value, low, high) + ("" if reliable else "   not reliable: noise dominates")
+            for value, low, high, reliable in zip(
+                values, bars.low.tolist(), bars.high.tolist(), bars.reliable.tolist(), strict=True
+            )
         ]
-    if len(shares) > _SHOWN:
-        rest = 1 - sum(shares[i] for i in order)
-        lines.append(f"  {f'{len(shares) - _SHOWN} others':<{width}}  {max(rest, 0.0):.4f}")
-    return "\n".join([title, *lines])
+    return [title, *(f"  {name:<{width}}  {text}" for name, text in zip(names, told, strict=True))]
+
+
+def _largest(release: Release, shares: "Flat", title: str, bars: "Uncertain | None" = None) -> str:
+    """The largest shares of a distribution over the states."""
+    labels, order = release.layout.target.labels, (-shares).argsort(kind="stable")[:_SHOWN]
+    names = [labels[i] for i in order]
+    lines = _listed(title, names, shares[order].tolist(), None if bars is None else bars.part(order))
+    if (others := len(shares) - len(order)) > 0:
+        rest = f"{others} others".ljust(max(map(len, names)))
+        lines.append(f"  {rest}  {max(1 - float(shares[order].sum()), 0.0):.4f}")
+    return "\n".join([*lines, *_about(bars)])
+
+
+def _about(bars: "Uncertain | None") -> list[str]:
+    if bars is None:
+        return []
+    text = f"{100 * bars.level:g} % intervals for {bars.covers_what}"
+    return [textwrap.fill(text, 100, initial_indent="  ", subsequent_indent="  ")]
+
+
+def _entries(release: Release, bars: "Uncertain | None") -> str:
+    """The largest probabilities of the rows; not of the row out of a declared end, which is noise."""
+    layout, block = release.layout, release.layout.block("transitions")
+    source, rows, columns = layout.source or layout.target, block.cells.row_of_cell, block.cells.indices
+    values = release.probabilities[block.at]
+    order = np.where(rows == declared_end(release), 0.0, -values).argsort(kind="stable")[:_SHOWN]
+    names = [f"{source.labels[rows[k]]} -> {layout.target.labels[columns[k]]}" for k in order]
+    part = None if bars is None else bars.part((rows[order], columns[order]))
+    return "\n".join([*_listed("Largest probabilities", names, values[order].tolist(), part), *_about(part)])
+
+
+def start_shares(release: Release) -> "Flat | None":
+    """Where sequences start: a row of its own, or that of a declared start; None where neither is there."""
+    if release.layout.starts:
+        return release.start_distribution
+    if (at := _declared_start(release)) is None:
+        return None
+    return np.asarray(release.sparse_matrix[[at]].toarray()[0], dtype=np.float64)
+
+
+def _declared_start(release: Release) -> int | None:
+    start = release.counting.get("start")
+    return None if start is None or not release.layout.is_chain else release.layout.target.index(start)
+
+
+def _starts(release: Release, bars: "Uncertain | None" = None) -> list[str]:
+    """Where sequences start, with intervals for the row of a declared start."""
+    shares, at = start_shares(release), _declared_start(release)
+    if shares is None:
+        return []
+    part = None if bars is None or at is None else bars.part(at)
+    return [_largest(release, shares, "Where sequences start (largest states)", part)]
 
 
 def _long_run(release: Release) -> str:
@@ -141,25 +213,30 @@ def _long_run(release: Release) -> str:
             f"{', ...' if len(release.groups) > _SHOWN else ''}); the first one, {first}:\n"
             f"{_long_run(release.of(first))}"
         ).rstrip()
-    if not release.layout.is_chain:
-        return _shares(release) if release.layout.source is None else ""
+    end = declared_end(release)
+    if not release.layout.is_chain or end is not None:
+        bars = _cell_bars(release)
+        if release.layout.source is None:
+            row = None if bars is None else bars.part(0)
+            return _largest(release, release.transition_matrix[0], "Largest shares", row)
+        if end is None:
+            return _entries(release, bars)
+        verdict = (
+            f"No long run: sequences end in {release.layout.target.labels[end]}, the declared end. Where no "
+            "visit has that state, its row holds nothing but noise."
+        )
+        return "\n".join([verdict, _entries(release, bars), *_starts(release, bars)])
     chain = release.chain
     if chain.is_ergodic:
         verdict = "Ergodic: from every start the chain settles in one stationary distribution."
     else:
         verdict = f"Not ergodic: {chain.why_not_ergodic}"
     try:
-        shares = release.stationary_distribution.tolist()
+        shares = release.stationary_distribution
     except ChainError:
-        return verdict
-    bars = _error_bars(release)
-    settled = _largest(release, shares, "Stationary distribution (largest states)", bars)
-    if bars is not None:
-        settled += f"\n  ± {100 * bars.level:g} %, for {bars.covers_what}"
-    if release.layout.starts:
-        shares = release.start_distribution.tolist()
-        settled += "\n" + _largest(release, shares, "Where sequences start (largest states)")
-    return f"{verdict}\n{settled}"
+        return "\n".join([verdict, *_starts(release)])
+    settled = _largest(release, shares, "Stationary distribution (largest states)", _error_bars(release))
+    return "\n".join([verdict, settled, *_starts(release)])
 
 
 def summary(release: Release) -> dict[str, object]:
@@ -187,7 +264,10 @@ def summary(release: Release) -> dict[str, object]:
     if layout.source is None:
         shares = release.transition_matrix[0].tolist()
         data["distribution"] = dict(zip(map(str, layout.target), shares, strict=True))
-    if layout.is_chain:
+    end = declared_end(release)
+    if end is not None:
+        data["end"] = layout.target.states[end]
+    elif layout.is_chain:
         chain = release.chain
         data["ergodic"] = bool(chain.is_ergodic)
         if chain.is_ergodic:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from dpmarkov.chain import MarkovChain
 from dpmarkov.errors import ChainError, ParameterError
 from dpmarkov.releases import Release
+from dpmarkov.releases.describe import declared_end
 from dpmarkov.states import StateSpace
 from dpmarkov.support import Support
 
@@ -69,6 +70,8 @@ class Look:
         is no single one.
     no_shares
         Why there is none, in words.
+    end
+        The position of the declared end of sequences, whose row is noise; `None` where there is none.
     """
 
     labels: tuple[str, ...]
@@ -78,6 +81,7 @@ class Look:
     chain: MarkovChain | None
     shares: Array | None
     no_shares: str
+    end: int | None = None
 
     def need_chain(self, question: str) -> MarkovChain:
         """The chain, or an error that says why `question` has no answer."""
@@ -116,12 +120,16 @@ def look_at(release: Release) -> Look:
     chain, shares, why = None, None, ""
     if layout.source is None:
         rows: tuple[str, ...] = ()
-        shares = probabilities
+        shares = release.transition_matrix[0]
     else:
         rows = labels if layout.is_chain else display_labels(layout.source)
         why = "from-states and to-states differ, so nothing settles"
+    end = declared_end(release)
     if layout.is_chain:
         chain = release.chain
+    if end is not None:
+        why = f"sequences end in {labels[end]}, the declared end, and its row holds nothing but noise"
+    elif chain is not None:
         try:
             shares = chain.stationary_distribution
         except ChainError as error:
@@ -134,4 +142,5 @@ def look_at(release: Release) -> Look:
         chain=chain,
         shares=shares,
         no_shares=why,
+        end=end,
     )

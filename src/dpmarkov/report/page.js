@@ -60,10 +60,10 @@
     const logs = unpacked(trace.z);
     const numbers = unpacked(trace.customdata);
     const layers = numbers.length / logs.length;
-    // As Uncertain.reliable has it: half the interval's width is at most half the value.
+    // As Uncertain.reliable has it: no end farther from the value than half the value, nor half of [0, 1] wide.
     const reliable = (k) => {
       const [value, low, high] = numbers.subarray(k * layers, k * layers + 3);
-      return layers < 3 || high - low <= value;
+      return layers < 3 || (Math.max(value - low, high - value) <= value / 2 && high - low <= 0.5);
     };
     const arrange = () => {
       const order = orders[select.value];

@@ -156,7 +156,7 @@ def _figures(
         "privacy": figures.privacy,
         "accuracy": figures.accuracy,
     }
-    if look_at(release).chain is None:
+    if look_at(release).chain is None or look_at(release).end is not None:
         for name in ("mixing", "eigenvalues"):
             del makers[name]
     if release.layout.source is None:

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from dpmarkov.errors import ChainError
 from dpmarkov.odds import odds as odds_of
 from dpmarkov.releases import Release
+from dpmarkov.releases.describe import start_shares
 from dpmarkov.report.expected import is_dirichlet, keeps_no_prior
 from dpmarkov.report.figures.matrix import strongest_flows
 from dpmarkov.report.html import h, sentence, table
@@ -20,7 +21,6 @@ Drawn = Mapping[str, go.Figure]
 Missing = Mapping[str, str]
 
 _TOP = 12
-_ABOUT_BARS = "The lines are 95 % intervals for the noise that privacy added."
 _ORDERS = {
     "states": "the declared order",
     "share": "long-run share, largest first",
@@ -114,7 +114,8 @@ def long_run(release: Release, drawn: Drawn, missing: Missing) -> str:
     """The stationary distribution as bars, a map and a table; where sequences start and how long they are."""
     look = look_at(release)
     if look.shares is None:
-        return _paragraph(f"There is no single long run: {look.no_shares}.") + _sequences(release)
+        none = "no long run" if look.end is not None else "no single long run"
+        return _paragraph(f"There is {none}: {look.no_shares}.") + _sequences(release)
     intro = (
         "The share of each state, as released."
         if look.chain is None
@@ -142,7 +143,7 @@ def long_run(release: Release, drawn: Drawn, missing: Missing) -> str:
             missing,
             "Share of each state, largest first",
             (f"The {bars} largest of {count:,} shares." if bars < count else "All shares, largest first.")
-            + (" " + _ABOUT_BARS if known is not None else ""),
+            + ("" if known is None else f" The lines are 95 % intervals for {known.covers_what}."),
         )
         + _figure(
             "map",
@@ -161,8 +162,8 @@ def long_run(release: Release, drawn: Drawn, missing: Missing) -> str:
 def _sequences(release: Release) -> str:
     """Where sequences start, and how long they are, where that was released."""
     layout, look, body = release.layout, look_at(release), ""
-    if layout.starts:
-        starts = release.start_distribution
+    starts = start_shares(release)
+    if starts is not None:
         order = (-starts).argsort(kind="stable")[:SHOWN_STATES]
         rows = [(look.labels[i], percent(float(starts[i]))) for i in order]
         body += _folded("Table of where sequences start", table("Starts", ["state", "share"], rows))
@@ -193,7 +194,8 @@ def transitions(release: Release, drawn: Drawn, missing: Missing) -> str:
     meaning = "share of all transitions" if single else "share if from-states are equally frequent"
     return (
         _paragraph(
-            "Each row says where one goes next from one state: its probabilities add up to 100\u00a0%."
+            "Each row says where one goes next from one state: its probabilities add up to 100\u00a0%.",
+            "" if look.end is None else f"Leave out the row of {look.labels[look.end]}: {look.no_shares}.",
         )
         + (_order_control(release) if "transitions" in drawn else "")
         + _figure(
@@ -242,11 +244,13 @@ def _how_many_are_reliable(release: Release) -> str:
     known = cell_intervals(release)
     if known is None:
         return _note(f"No intervals: {why_no_intervals(release)}.")
-    inside = release.transition_matrix > 0
+    inside, end = release.transition_matrix > 0, look_at(release).end
+    if end is not None:
+        inside[end] = False
     good, whole = int(known.reliable[inside].sum()), int(inside.sum())
     return _paragraph(
-        f"Of the {whole:,} probabilities, {good:,} are reliable: their 95 % interval is no wider than the "
-        "value itself.",
+        f"Of the {whole:,} probabilities, {good:,} are reliable: both ends of their 95 % interval lie within "
+        "half the value of it.",
         f"The noise dominates the other {whole - good:,}: do not build on them." if good < whole else "",
     )
 

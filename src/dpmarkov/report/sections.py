@@ -66,7 +66,7 @@ def all_sections(release: Release, drawn: Mapping[str, go.Figure], missing: Mapp
         add("long-run", "Where it settles", pictures.long_run(release, drawn, missing))
     if layout.source is not None:
         add("transitions", "From where to where", pictures.transitions(release, drawn, missing))
-    if layout.is_chain:
+    if layout.is_chain and look_at(release).end is None:
         add("speed", "How fast it forgets where it started", pictures.speed(release, drawn, missing))
     add("accuracy", "How accurate it is", pictures.accuracy(release, drawn, missing))
     add("made", "How it was made", _made(release))
@@ -86,7 +86,9 @@ def _short(release: Release) -> str:
     if layout.source is not None:
         numbers.append(("probabilities released", f"{layout.allowed.n_cells:,}"))
     sentences = [f"Protected: {guarantee.unit.protects}."]
-    if look.chain is not None:
+    if look.end is not None:
+        sentences.append(f"There is no long run: {look.no_shares}.")
+    elif look.chain is not None:
         if look.chain.is_ergodic:
             top = int(look.largest(1)[0])
             shares = look.need_shares("the largest share")
@@ -100,6 +102,10 @@ def _short(release: Release) -> str:
         top = int(look.largest(1)[0])
         shares = look.need_shares("the largest share")
         sentences.append(f"The most frequent state is {look.labels[top]} with {percent(float(shares[top]))}.")
+    if (most := release.counting.get("max_events")) is not None:
+        sentences.append(
+            f"At most {most} events of a user were kept, so all numbers lean towards users with few events."
+        )
     if guarantee.assumptions:
         sentences.append("The guarantee rests on assumptions; they are written out below.")
     cards = "".join(f"<div><dt>{h(name)}</dt><dd>{h(value)}</dd></div>" for name, value in numbers)

@@ -5,7 +5,8 @@ import functools
 from dpmarkov.errors import ChainError, EngineError
 from dpmarkov.releases import Release
 from dpmarkov.report.look import SHOWN_STATES, look_at
-from dpmarkov.utility.uncertainty import Uncertain, plus_minus, stationary_error_bars
+from dpmarkov.utility.interval import in_words
+from dpmarkov.utility.uncertainty import Uncertain, stationary_error_bars
 
 __all__ = ["cell_intervals", "in_percent", "share_intervals", "why_no_intervals"]
 
@@ -29,7 +30,7 @@ def _intervals(release: Release) -> tuple[Uncertain | None, Uncertain | None, st
         cells = release.uncertainty("transition_matrix", draws=_CELL_DRAWS)
     except (ChainError, EngineError) as error:
         return shares, None, str(error)
-    return cells.row(0) if release.layout.source is None else shares, cells, why
+    return cells.part(0) if release.layout.source is None else shares, cells, why
 
 
 def share_intervals(release: Release) -> Uncertain | None:
@@ -48,11 +49,6 @@ def why_no_intervals(release: Release) -> str:
 
 
 def in_percent(bars: Uncertain, *at: int) -> str:
-    """One entry as `4.12 ± 0.06 %`; the interval itself where the value lies outside of it.
-
-    A floor lifts small entries, and then the true value is plausibly below all that could be released.
-    """
+    """One entry as `4.12 ± 0.06 %`; with the interval's ends where these lie unevenly about it."""
     value, low, high = (100 * float(part[at]) for part in (bars.value, bars.low, bars.high))
-    if low <= value <= high:
-        return f"{plus_minus(value, (high - low) / 2)}\u00a0%"
-    return f"{value:.3g} ({low:.3g} to {high:.3g})\u00a0%"
+    return in_words(value, low, high, "\u00a0%")

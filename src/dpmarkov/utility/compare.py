@@ -9,6 +9,8 @@ Distances between two noisy chains are too large by themselves. By the triangle 
 differs from the released one by no more than the noise's own distance, whose upper quantile the draws give.
 """
 
+import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ from scipy import special
 
 from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ChainError, ParameterError, StateSpaceError
+from dpmarkov.releases.describe import why_no_chain
 from dpmarkov.states import State
 from dpmarkov.utility.known_rows import KnownTotalRows
 from dpmarkov.utility.posterior import RowPosterior, posterior_of, rows_from_counts
@@ -108,6 +111,8 @@ class Comparison:
         How many from-states were not, as their events do not stand out of the noise.
     level
         The level of intervals; at most 1 - level of the changes that are named are false on average.
+    counted_differently
+        The rules of counting that differ, before and after: what they change is no noise.
     """
 
     distances: tuple[Distance, ...]
@@ -118,6 +123,7 @@ class Comparison:
     level: float
     labels: tuple[str, ...]
     states: tuple[State, ...]
+    counted_differently: Mapping[str, tuple[Any, Any]]
 
     def _name(self, state: State) -> str:
         return self.labels[self.states.index(state)]
@@ -125,8 +131,9 @@ class Comparison:
     def describe(self) -> str:
         """The comparison in words."""
         lines = [
+            *self._warning(),
             "Distances (total variation; the true one lies within the interval at "
-            f"{100 * self.level:g} %, privacy's noise alone)"
+            f"{100 * self.level:g} %, privacy's noise alone)",
         ]
         for d in self.distances:
             verdict = "more than noise" if d.value > d.noise else "no more than noise alone may give"
@@ -162,6 +169,14 @@ class Comparison:
             ]
         return "\n".join(lines)
 
+    def _warning(self) -> list[str]:
+        rules = ", ".join(
+            f"{name} {' and '.join('none' if value is None else str(value) for value in pair)}"
+            for name, pair in self.counted_differently.items()
+        )
+        text = f"Counted differently: {rules}. A difference may come from that alone, and is no noise then."
+        return [textwrap.fill(text, 100), ""] if rules else []
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values that serialise to JSON."""
 
@@ -172,6 +187,7 @@ class Comparison:
 
         return {
             "level": self.level,
+            "counted_differently": {name: list(pair) for name, pair in self.counted_differently.items()},
             "distances": [
                 {"name": d.name, "value": d.value, "low": d.low, "high": d.high, "noise": d.noise}
                 for d in self.distances
@@ -205,6 +221,9 @@ def compare(
         The same releases and seed give the same comparison.
     """
     check_level(level, draws)
+    for release in (before, after):
+        if not release.layout.is_chain:
+            raise ChainError(f"{why_no_chain(release)}; compare looks at two chains")
     states = before.layout.target
     if before.layout.target.states != after.layout.target.states:
         odd = sorted(set(map(str, states)) ^ set(map(str, after.layout.target)))[:5]
@@ -268,6 +287,11 @@ def compare(
         level=level,
         labels=states.labels,
         states=states.states,
+        counted_differently={
+            name: pair
+            for name in {**before.counting, **after.counting}
+            if (pair := (before.counting.get(name), after.counting.get(name)))[0] != pair[1]
+        },
     )
 
 

@@ -65,7 +65,10 @@ def noise_reach(
             return np.zeros(middle.shape)
         step = _SHARE * _LEAST_COUNT / largest
         moved = np.asarray(compute(chain_of(base + step * direction)), dtype=np.float64)
-        return np.asarray((moved - middle) / step)
+        change = np.zeros(middle.shape)
+        # What is infinite and stays so has not moved.
+        np.subtract(moved, middle, out=change, where=moved != middle)
+        return change / step
 
     for _ in range(_DIRECTIONS):
         squares += derivative(np.sqrt(spread) * rng.standard_normal(base.size)) ** 2

@@ -143,8 +143,8 @@ class KnownTotalRows:
         middle = found.mean(axis=0)
         push = _FIRST_PUSH * (middle - value)
         return (
-            np.minimum(low, value - np.maximum(push, 0.0) - (high - middle)),
-            np.maximum(high, value - np.minimum(push, 0.0) + (middle - low)),
+            np.fmin(low, value - np.maximum(push, 0.0) - (high - middle)),
+            np.fmax(high, value - np.minimum(push, 0.0) + (middle - low)),
         )
 
     def unmixed(self, lifted: Flat) -> Flat:

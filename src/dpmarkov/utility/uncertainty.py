@@ -16,6 +16,7 @@ from dpmarkov.chain import MarkovChain
 from dpmarkov.chain.gth import stationary_vectors
 from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ChainError, EngineError, ParameterError
+from dpmarkov.releases.describe import why_no_chain
 from dpmarkov.utility.directions import noise_reach
 from dpmarkov.utility.dirichlet_rows import DirichletRows
 from dpmarkov.utility.first_order import stationary_variance
@@ -142,12 +143,17 @@ def uncertainty(
         )
     tail = (1 - level) / 2
     stacked = np.stack(found)
-    low, high = np.quantile(stacked, [tail, 1 - tail], axis=0)
-    if isinstance(posterior, KnownTotalRows):
-        low, high = posterior.mirrored(value, stacked, low, high)
-    reach, pull = _reach(name, compute, release, posterior, level, sampling, entropy)
-    low = np.minimum(low, value + np.minimum(pull, 0.0) - reach)
-    high = np.maximum(high, value + np.maximum(pull, 0.0) + reach)
+    # Between an infinite draw and another there is nothing to interpolate.
+    low, high = np.quantile(
+        stacked, [tail, 1 - tail], axis=0, method="linear" if np.isfinite(stacked).all() else "inverted_cdf"
+    )
+    with np.errstate(invalid="ignore"):
+        if isinstance(posterior, KnownTotalRows):
+            low, high = posterior.mirrored(value, stacked, low, high)
+        reach, pull = _reach(name, compute, release, posterior, level, sampling, entropy)
+        # fmin and fmax pass over what is not known: infinite less infinite.
+        low = np.fmin(low, value + np.minimum(pull, 0.0) - reach)
+        high = np.fmax(high, value + np.maximum(pull, 0.0) + reach)
     if value.min() >= 0:
         low = np.maximum(low, 0.0)
     if name in _SHARES:
@@ -162,7 +168,7 @@ def uncertainty(
         includes_sampling=sampling,
         draws=draws,
         failed=failed,
-        about=_about(release, posterior),
+        about=_about(release, posterior, sampling),
     )
 
 
@@ -189,11 +195,24 @@ def _entries(name: str, posterior: KnownTotalRows, level: float) -> Uncertain:
     )
 
 
-def _about(release: "Release", posterior: RowPosterior) -> str:
+def _about(release: "Release", posterior: RowPosterior, sampling: bool) -> str:
+    """What an interval is about; a bound on users' events leaves out more than any interval knows of."""
     if isinstance(posterior, KnownTotalRows):
         return posterior.about
     what = "chain" if release.layout.is_chain else "probabilities"
-    return f"about the {what} that the data have, not about the process behind them"
+    most, alike = (release.counting.get(name) for name in ("max_events", "max_per_pair"))
+    if most is None:
+        return (
+            "about the process behind the data"
+            if sampling
+            else f"about the {what} that the data have, not about the process behind them"
+        )
+    bound = f"at most {most} of a user" + (f", at most {alike} of these alike" if alike is not None else "")
+    process = "" if not sampling else "process behind the "
+    return (
+        f"about the {process}{what} of the events that were kept ({bound}), which leans towards users with "
+        "few events; what the bound left out is not in the interval"
+    )
 
 
 def stationary_error_bars(release: "Release", *, level: float = 0.95) -> Uncertain:
@@ -219,6 +238,7 @@ def stationary_error_bars(release: "Release", *, level: float = 0.95) -> Uncerta
         method=f"to first order; {posterior.method}",
         includes_sampling=False,
         draws=0,
+        about=_about(release, posterior, sampling=False),
     )
 
 
@@ -247,9 +267,7 @@ def chain_from(release: "Release", posterior: RowPosterior, probabilities: Array
     """The chain with these probabilities on the release's cells."""
     if not release.layout.is_chain:
         raise ChainError(
-            f"this release is a stochastic matrix of {release.layout}, not a Markov chain: "
-            "a chain needs the same from-states and to-states. Ask for 'transition_matrix', or give a "
-            "function of that array"
+            f"{why_no_chain(release)}. Ask for 'transition_matrix', or give a function of that array"
         )
     cells = posterior.cells
     matrix: Any = cells.dense(probabilities) if cells.is_full else cells.sparse(probabilities)
@@ -352,7 +370,8 @@ def _bias(
         found = [compute(_subject(name, release, posterior, rows)) for rows in drawn]
         middle = np.mean([np.asarray(value, dtype=np.float64) for value in found], axis=0)
         at_truth = compute(_subject(name, release, posterior, truth))
-        return np.asarray(middle - np.asarray(at_truth, dtype=np.float64))
+        bias = np.asarray(middle - np.asarray(at_truth, dtype=np.float64))
+        return np.where(np.isnan(bias), 0.0, bias)
     except (ChainError, EngineError):
         return np.array(0.0)
 

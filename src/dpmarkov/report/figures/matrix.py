@@ -129,14 +129,17 @@ def strongest_flows(release: Release, count: int) -> list[tuple[int, int, float,
     """The `count` transitions that happen most often: (from, to, probability, share of all transitions).
 
     In the long run a share pi_i P_ij of all transitions goes from i to j. Where there is no single long run,
-    every from-state counts alike.
+    every from-state counts alike, but for a declared end, which nothing leaves.
     """
     look = look_at(release)
     if not look.row_labels:
         raise ChainError("flows need from-states; this release is a single distribution")
     cells, probabilities = look.cells, look.probabilities
     rows = cells.row_of_cell
-    weights = np.full(cells.n_rows, 1 / cells.n_rows)
+    weights = np.full(cells.n_rows, 1.0)
+    if look.end is not None:
+        weights[look.end] = 0.0
+    weights /= weights.sum()
     if look.chain is not None and look.shares is not None:
         weights = look.shares
     flow = weights[rows] * probabilities
