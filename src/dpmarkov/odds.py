@@ -84,7 +84,7 @@ class OddsTable:
         even = min(self.rows, key=lambda row: abs(row.prior - 0.5))
         return (
             f"Somebody who is {_percent(even.prior)} sure {self.question} guesses right at most "
-            f"{_percent(even.guess_after)} of the time with the release, against "
+            f"{_at_most(even.guess_after)} of the time with the release, against "
             f"{_percent(even.guess_before)} without it."
         )
 
@@ -99,7 +99,7 @@ class OddsTable:
         ]
         lines += [
             f"{_percent(row.prior):>14}  {_percent(row.guess_before):>13}  "
-            f"{_percent(row.guess_after):>13}  {_percent(row.posterior):>13}"
+            f"{_at_most(row.guess_after):>13}  {_at_most(row.posterior):>13}"
             for row in self.rows
         ]
         lines.append("* the belief at most, after an alarm that catches at least one true case in twenty")
@@ -187,8 +187,13 @@ def _believed(prior: float, alarm: float) -> float:
 
 
 def _percent(value: float) -> str:
-    """A probability in percent; never rounded down to what it is not, or up to a certainty it is not."""
-    if value in (0.0, 1.0):
-        return f"{value:.0%}"
-    text = f"{100 * value:.2f}" if 0.0001 < value < 0.9999 else f"{100 * value:.6f}"
-    return f"{text}%"
+    """A probability that is known exactly, in percent."""
+    return f"{100 * value:.6g}%"
+
+
+def _at_most(value: float) -> str:
+    """An upper bound in percent: rounded up to two places, and never to a certainty that it is not."""
+    if value >= 1:
+        return "100%"
+    shown = math.ceil(1e4 * value - 1e-6) / 100
+    return f"{shown:.2f}%" if shown < 99.995 else "<100%"

@@ -17,6 +17,7 @@ from dpmarkov.layout import Layout
 from dpmarkov.postprocess import METHODS, NoiseLaw, clip, estimate_probabilities, posterior_mean
 from dpmarkov.postprocess.mixture import fit_mixture
 from dpmarkov.postprocess.sampling import count_posterior
+from dpmarkov.postprocess.simplex import to_rows
 from dpmarkov.postprocess.structure import factor_ensemble
 from dpmarkov.postprocess.table import rate_table
 from dpmarkov.states import StateSpace
@@ -257,7 +258,11 @@ def test_half_of_the_draws_are_made_under_the_next_likely_prior():
 
 
 def test_a_table_of_a_few_cells_is_no_law_of_nature():
-    """5 x 5 cells under noise as large as most of them: learnt priors alone cover in 61 %."""
+    """5 x 5 cells under noise larger than most of them, 12 tables: 95 % intervals cover in 88 to 92 %.
+
+    300 cells share 60 rows: a standard error of 3 %. A prior of 25 cells that was half the guess of a typical
+    count covered in 61 %.
+    """
     rng, cells, law = np.random.default_rng(4), Support.full(5, 5), NoiseLaw(kind="laplace", scale=30.0)
     covered = {True: [], False: []}
     for _ in range(12):
@@ -270,5 +275,22 @@ def test_a_table_of_a_few_cells_is_no_law_of_nature():
             shares = draws / np.maximum(draws.sum(axis=2, keepdims=True), 1e-9)
             low, high = np.quantile(shares.reshape(200, 25), [0.025, 0.975], axis=0)
             covered[every].append(np.mean((low <= p) & (p <= high)))
-    assert np.mean(covered[True]) >= 0.78
-    assert np.mean(covered[False]) <= 0.7
+    assert np.mean(covered[True]) >= 0.82
+    assert np.mean(covered[False]) >= 0.82
+
+
+@pytest.mark.parametrize(("n", "events", "scale", "worst"), [(20, 50, 2.0, 1.2), (100, 1000, 10.0, 1.1)])
+def test_a_sparse_distribution_is_not_smeared_over_its_cells(n, events, scale, worst):
+    """40 draws of a few common categories among many: 1.07 and .93 times the error of clipping.
+
+    A guess that every cell holds about the mean count, worth 20 cells, made it 1.7 and 1.45 times.
+    """
+    cells, law = Support.full(1, n), NoiseLaw(kind="laplace", scale=scale)
+    mine, clipped = [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        true = rng.multinomial(events, rng.dirichlet(np.full(n, 0.15)))
+        noisy = true + noise(law, n, rng)
+        for errors, estimate in ((mine, posterior_mean(noisy, cells, law).counts), (clipped, clip(noisy))):
+            errors.append(np.abs(to_rows(estimate, cells) - true / events).sum() / 2)
+    assert np.mean(mine) <= worst * np.mean(clipped)

@@ -36,7 +36,7 @@ __all__ = ["Additive", "add_noise", "draw_noise"]
 
 Counts = npt.NDArray[np.int64]
 
-_MOST_POINTS = 1 << 26
+_MOST_POINTS = 1 << 20
 """Seeded noise whose law has more points is drawn without a table of it."""
 
 _CHUNK = 1 << 18

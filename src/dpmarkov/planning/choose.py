@@ -19,14 +19,13 @@ from dpmarkov.postprocess import NoiseLaw, check_method
 from dpmarkov.postprocess.noise import NoiseKind
 from dpmarkov.privacy.additive import calibrate_gaussian, calibrate_laplace
 from dpmarkov.privacy.budget import Budget
-from dpmarkov.privacy.unit import Unit, User
+from dpmarkov.privacy.unit import Unit, User, Visit
 
 __all__ = ["CHOICES", "MARGIN", "Choice", "candidates", "choose"]
 
 CHOICES = ("auto", "laplace", "gaussian", "dirichlet")
 
 _LIMIT = 40
-_DRAWS = 2
 MARGIN = 1.25
 """A Dirichlet draw must be predicted better by this factor: post-processing of noisy counts adapts to
 structure (sparse rows, busy columns) that a prediction's public shape lacks; a Dirichlet draw does not."""
@@ -58,11 +57,12 @@ def candidates(
 ) -> dict[str, Mechanism]:
     """Every mechanism that the unit and the budget allow, calibrated, by name.
 
-    With `quick`, the Dirichlet mechanism is left out where a user's events spread over several cells: each of
-    its floors then needs a composition, seconds in all, and it lost in every case that was measured.
+    With `quick`, the Dirichlet mechanism is left out where a unit's events spread over several cells (users
+    with a bound in each cell, visits): each of its floors then needs a composition, seconds in all, and it
+    lost in every case that was measured.
     """
     found: dict[str, Mechanism] = {}
-    spread = isinstance(unit, User) and unit.most_in_a_cell < unit.max_events
+    spread = isinstance(unit, Visit) or (isinstance(unit, User) and unit.most_in_a_cell < unit.max_events)
     for name in CHOICES[1:]:
         if name == "dirichlet" and quick and spread:
             continue
@@ -174,12 +174,13 @@ def choose(
             mechanism=both,
             reason=f"{chosen.reason} {totals_share:.3g} of epsilon buys the rows' totals.",
         )
+    asked = "it was asked for"
     if form is not None or floor is not None:
         if mechanism not in ("auto", "dirichlet"):
             raise ParameterError(
                 f"form and floor belong to the Dirichlet mechanism; got mechanism {mechanism!r}"
             )
-        mechanism = "dirichlet"
+        mechanism, asked = "dirichlet", "a Dirichlet form or floor was asked for"
     if mechanism != "auto":
         made = calibrated(
             mechanism,
@@ -190,7 +191,7 @@ def choose(
             floor=floor,
             expected_events=expected_events,
         )
-        return Choice(mechanism=made, reason=f"{made.name} was asked for.")
+        return Choice(mechanism=made, reason=f"{made.name} was taken because {asked}.")
     events = expected_events_guess(layout, expected_events)
     found = candidates(layout, unit=unit, budget=budget, expected_events=expected_events, quick=True)
     if not found:
@@ -205,18 +206,18 @@ def choose(
         reason = f"{made.name} was chosen because it needs the least noise for this unit and budget."
         return Choice(mechanism=made, reason=reason)
     stand_in = reference(layout, events, limit=_LIMIT)
-    errors = {name: predicted_errors(made, stand_in, draws=_DRAWS).row for name, made in found.items()}
+    errors = {name: predicted_errors(made, stand_in).row for name, made in found.items()}
     best = min(errors, key=lambda name: errors[name] * (1 if isinstance(found[name], Additive) else MARGIN))
     rank = (
         "is the least"
         if errors[best] == min(errors.values())
         else "is close to the least, and it adapts to structure"
     )
-    others = ", ".join(f"{found[name].name} {errors[name]:.2g}" for name in errors if name != best)
+    others = " and ".join(found[name].name for name in errors if name != best)
     guess = "declared" if expected_events is not None else "guessed"
     reason = (
-        f"{found[best].name} was chosen because its predicted error of a row {rank} "
-        f"({errors[best]:.2g} in total variation on public stand-in counts; {others}) for {events:,} {guess} "
-        "events: nothing of the data was looked at for this choice."
+        f"{found[best].name} was chosen because its predicted error of a row {rank} (beside {others}, on "
+        f"public stand-in counts) for {events:,} {guess} events: nothing of the data was looked at for this "
+        "choice."
     )
     return Choice(mechanism=found[best], reason=reason)

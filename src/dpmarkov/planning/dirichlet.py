@@ -26,6 +26,8 @@ Flat = npt.NDArray[np.float64]
 EVENTS_PER_ROW = 1000
 """The guess for a row's events where the user gives none."""
 
+_MOST_EVENTS = 1e15
+
 # With few significant bits, so that w x + alpha is exact too.
 _FLOORS = round_down(np.geomspace(0.1, 1000, 41), 10)
 _ROW_SAMPLES = 24
@@ -95,8 +97,10 @@ def expected_events_guess(layout: Layout, guess: float | None = None) -> int:
     Rounded to one significant digit, so that a user who types the exact number of rows does not publish it.
     """
     value = EVENTS_PER_ROW * layout.cells.n_rows if guess is None else guess
-    if isinstance(value, bool) or not (math.isfinite(value) and value >= 1):
-        raise ParameterError(f"expected_events must be a number >= 1; got {guess!r}")
+    if isinstance(value, bool) or not (math.isfinite(value) and 1 <= value <= _MOST_EVENTS):
+        raise ParameterError(
+            f"the expected number of events must lie between 1 and {_MOST_EVENTS:.0e}; got {guess!r}"
+        )
     return int(float(f"{value:.0e}"))
 
 

@@ -11,7 +11,7 @@ from dpmarkov.layout import Layout
 from dpmarkov.mechanisms.base import Mechanism
 from dpmarkov.planning.choose import MARGIN, candidates, choose
 from dpmarkov.planning.dirichlet import expected_events_guess
-from dpmarkov.planning.predict import Errors, predicted_errors, smallest_reliable
+from dpmarkov.planning.predict import Errors, enough_draws, predicted_errors, smallest_reliable
 from dpmarkov.planning.reference import reference, reference_like
 from dpmarkov.privacy.budget import Budget
 from dpmarkov.privacy.profile import Profile
@@ -199,25 +199,22 @@ def plan(
     found = candidates(layout, unit=unit, budget=budget, expected_events=expected_events)
     if not found:
         raise UnitError(f"no mechanism has a guarantee for the unit {unit.name!r} and {budget}")
-    grid = sorted({*map(float, epsilons), budget.epsilon})
-    curves: dict[str, list[tuple[float, float]]] = {name: [] for name in found}
-    for epsilon in grid:
+    errors = {name: predicted_errors(made, stand_in) for name, made in found.items()}
+    curves = {name: [(budget.epsilon, errors[name].row)] for name in found}
+    draws = max(1, enough_draws(stand_in) // 3)
+    for epsilon in {*map(float, epsilons)} - {budget.epsilon}:
         there = Budget(epsilon=epsilon, delta=budget.delta)
-        at_hand = found if epsilon == budget.epsilon else None
-        for name, made in (
-            at_hand
-            or candidates(layout, unit=unit, budget=there, expected_events=expected_events, quick=True)
-        ).items():
-            if name in curves:
-                curves[name].append((epsilon, predicted_errors(made, stand_in, draws=1).row))
+        other = candidates(layout, unit=unit, budget=there, expected_events=expected_events, quick=True)
+        for name in curves.keys() & other.keys():
+            curves[name].append((epsilon, predicted_errors(other[name], stand_in, draws=draws).row))
     predictions = [
         Prediction(
             name=name,
             mechanism=made,
-            errors=predicted_errors(made, stand_in),
+            errors=errors[name],
             smallest_reliable=smallest_reliable(made, stand_in),
-            curve=tuple(curves[name]),
-            epsilon_for_accuracy=None if accuracy is None else _crossing(curves[name], accuracy),
+            curve=tuple(sorted(curves[name])),
+            epsilon_for_accuracy=None if accuracy is None else _crossing(sorted(curves[name]), accuracy),
         )
         for name, made in found.items()
     ]
@@ -231,21 +228,24 @@ def plan(
         basis=stand_in.words,
         predictions=tuple(predictions),
         chosen=chosen,
-        reason=choice.reason if like is None else _choice_beside(predictions, chosen),
+        reason=_choice_beside(predictions, chosen),
         accuracy=accuracy,
     )
 
 
 def _choice_beside(predictions: list[Prediction], chosen: str) -> str:
-    """What `auto` takes, which knows of no earlier release, beside predictions from one."""
+    """What `auto` takes, from a small stand-in alone, beside the predictions of this plan."""
     best = predictions[0]
     taken = next(item for item in predictions if item.name == chosen)
     if best is taken:
         return f"{taken.mechanism.name}, which has the least row error here."
     if taken.errors.row <= MARGIN * best.errors.row:
-        return f"{taken.mechanism.name}, whose row error is close to the least here."
+        return (
+            f"{taken.mechanism.name}, whose row error is close to the least here; its rows adapt to "
+            "structure that no prediction knows."
+        )
     return (
-        f"{taken.mechanism.name}, by the shape and the number of events alone. By the earlier release, "
+        f"{taken.mechanism.name}, by the shape and the number of events alone. By the predictions above, "
         f"{best.mechanism.name} is more accurate: ask for it by name (mechanism {best.name!r})."
     )
 
@@ -253,7 +253,7 @@ def _choice_beside(predictions: list[Prediction], chosen: str) -> str:
 def _crossing(curve: list[tuple[float, float]], accuracy: float) -> float | None:
     """The epsilon at which the error falls to `accuracy`, on straight lines between logarithms."""
     epsilons, errors = (np.array(axis) for axis in zip(*curve, strict=True))
-    errors = np.minimum.accumulate(errors)
+    errors = np.maximum(np.minimum.accumulate(errors), 1e-300)
     if errors[-1] > accuracy:
         return None
     at = int(np.argmax(errors <= accuracy))

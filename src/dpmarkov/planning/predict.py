@@ -14,7 +14,7 @@ from dpmarkov.mechanisms.dirichlet import Dirichlet
 from dpmarkov.planning.reference import Reference
 from dpmarkov.support import Support
 
-__all__ = ["Errors", "predicted_errors", "smallest_reliable"]
+__all__ = ["Errors", "enough_draws", "predicted_errors", "smallest_reliable"]
 
 Flat = npt.NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class Errors:
     stationary: float | None
 
 
-def predicted_errors(mechanism: Mechanism, reference: Reference, *, draws: int = 3) -> Errors:
+def predicted_errors(mechanism: Mechanism, reference: Reference, *, draws: int | None = None) -> Errors:
     """Mean errors over a few simulated draws on the reference counts.
 
     Parameters
@@ -48,10 +48,11 @@ def predicted_errors(mechanism: Mechanism, reference: Reference, *, draws: int =
     reference
         Public counts.
     draws
-        Simulated draws, from fixed seeds.
+        Simulated draws, from fixed seeds; by default more of a small table, whose errors vary more.
     """
     counts = reference.counts
     cells = counts.layout.cells
+    draws = enough_draws(reference) if draws is None else draws
     totals = np.asarray(cells.row_sums(counts.values), dtype=float)
     shares = totals / max(totals.sum(), 1.0)
     spread = np.repeat(np.maximum(totals, 1.0), cells.row_sizes)
@@ -66,6 +67,11 @@ def predicted_errors(mechanism: Mechanism, reference: Reference, *, draws: int =
             ends.append(float(np.abs(_stationary(found, cells) - limit).sum() / 2))
     stationary = float(np.mean(ends)) * reference.shrink if ends else None
     return Errors(row=float(np.mean(rows)), stationary=stationary)
+
+
+def enough_draws(reference: Reference) -> int:
+    """How many simulated draws make a steady mean: 3 of a large table, up to 30 of a small one."""
+    return min(30, max(3, 2000 // reference.counts.layout.cells.n_cells))
 
 
 def _stationary(values: Flat, cells: Support) -> Flat:

@@ -29,6 +29,8 @@ __all__ = ["Reference", "reference", "reference_like"]
 Flat = npt.NDArray[np.float64]
 
 _LIMIT = 300
+_FEWEST = 300
+"""Events in the counts of a shrunk state space, at least (or all that there are)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,18 +74,21 @@ def reference(layout: Layout, events: float, *, limit: int = _LIMIT) -> Referenc
     """
     per_group = events / layout.n_groups
     cells, is_chain, factor = _shrunk(layout, limit)
-    per_cell = per_group / layout.allowed.n_cells
+    # At the same events for each cell, but never so few that no error can be told from them.
+    simulated = max(per_group * cells.n_cells / layout.allowed.n_cells, min(per_group, _FEWEST))
     rows, columns = cells.row_of_cell, cells.indices
     row_share = _zipf(cells.n_rows)
     factors = np.exp(special.ndtri(np.clip(scattered(cells.n_cells, 1), 1e-6, 1 - 1e-6)))
     weights = _zipf(cells.n_columns)[columns] * factors
     sums = np.asarray(cells.row_sums(weights), dtype=float)
-    expected = per_cell * cells.n_cells * row_share[rows] * weights / sums[rows]
+    expected = simulated * row_share[rows] * weights / sums[rows]
     values = np.floor(expected + scattered(cells.n_cells, 2)).astype(np.int64)
+    if not values.any():
+        values[expected.argmax()] = 1
     return Reference(
         counts=_counts(cells, values, is_chain),
         shrink=factor,
-        words=f"the public shape (Zipf's law) of {layout} and {events:,.0f} events",
+        words=f"the public shape (Zipf's law) of {layout} and {events:,.0f} event" + "s" * (events != 1),
     )
 
 
@@ -115,6 +120,11 @@ def reference_like(release: "Release", *, events: float | None = None) -> Refere
         totals = totals * (events / release.layout.n_groups / max(totals.sum(), 1.0))
     expected = probabilities * np.repeat(totals, cells.row_sizes)
     values = np.floor(expected + scattered(cells.n_cells, 2)).astype(np.int64)
+    if not values.any():
+        raise ParameterError(
+            "the earlier release shows no event beyond its noise: plan from the states instead, or give the "
+            "expected number of events"
+        )
     counts = _counts(cells, values, release.layout.is_chain)
     of_groups = "the first group of " if release.layout.n_groups > 1 else ""
     words = f"{of_groups}an earlier release of {release.layout}"

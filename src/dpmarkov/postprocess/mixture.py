@@ -23,6 +23,11 @@ _BAND = 4 * OCTAVE
 _STEP = OCTAVE // 2
 _REACH = 10 * OCTAVE
 GUESS_CELLS = 20.0
+"""How many cells the guess counts as, where a structure says what to expect."""
+
+_ALONE_CELLS = 3.0
+_ALONE_FLAT = 0.1
+_FLAT_NONE = 0.2
 _GUESS_SPREAD = 0.8
 _GUESS_NONE = 0.02
 
@@ -103,13 +108,18 @@ def fit_mixture(
     likelihood = table.likelihood[at, pair_columns[:, None]]
     n_groups = 2 + n_rates // _BAND
     guess = _guess(offsets)
+    strength = GUESS_CELLS
+    if expected is None:
+        # The mean of a sparse table tells little of any one cell: a weak guess, and part of it flat.
+        strength = _ALONE_CELLS
+        guess = (1 - _ALONE_FLAT) * guess + _ALONE_FLAT * _flat(offsets)
     # Start from everything being possible: EM is slow to raise what starts near zero.
     even = np.full(guess.size, 1.0 / guess.size)
     weights = np.tile((guess + even) / 2, (n_groups, 1)) if start is None else start.copy()
     members = [np.flatnonzero(group == g) for g in range(n_groups)]
     for g, inside in enumerate(members):
         if inside.size:
-            weights[g] = _learn(likelihood[inside], copies[inside], weights[g], guess, rounds)
+            weights[g] = _learn(likelihood[inside], copies[inside], weights[g], guess, strength, rounds)
     joint = likelihood * weights[group]
     evidence = joint.sum(axis=1)
     mean = np.einsum("pk,pk->p", table.moment[at, pair_columns[:, None]], weights[group]) / evidence
@@ -133,13 +143,18 @@ def _guess(offsets: Index) -> Flat:
     return np.concatenate(([_GUESS_NONE], (1 - _GUESS_NONE) * shape / shape.sum()))
 
 
-def _learn(likelihood: Flat, copies: Index, weights: Flat, guess: Flat, rounds: int) -> Flat:
+def _flat(offsets: Index) -> Flat:
+    """Every multiplier alike, and one cell in five with none."""
+    return np.concatenate(([_FLAT_NONE], np.full(offsets.size, (1 - _FLAT_NONE) / offsets.size)))
+
+
+def _learn(likelihood: Flat, copies: Index, weights: Flat, guess: Flat, strength: float, rounds: int) -> Flat:
     """EM for the weights of a mixture, two steps and an extrapolation at a time (SQUAREM, guarded).
 
-    The guess counts as a few cells, so that a matrix of five cells is not taken for a law of nature.
+    The guess counts as `strength` cells, so that a matrix of five cells is not taken for a law of nature.
     """
-    total = copies.sum() + GUESS_CELLS
-    share, prior = copies / total, GUESS_CELLS * guess / total
+    total = copies.sum() + strength
+    share, prior = copies / total, strength * guess / total
 
     def step(current: Flat) -> Flat:
         mixed = likelihood @ current

@@ -25,6 +25,8 @@ _LOWEST = -12
 _SHAPE = 16.0
 _RESOLUTION = 32
 _ROUNDING = 1e-15
+_LEAST_VARIANCE = 1e-12
+"""Noise so narrow that its variance is zero in floats has this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -116,7 +118,7 @@ def rate_table(law: NoiseLaw) -> RateTable:
         moment=moment,
         rates=np.concatenate(([0.0], rates)),
         lowest=-radius,
-        variance=law.std**2,
+        variance=max(law.std**2, _LEAST_VARIANCE),
         unit=unit,
         true=true,
         noise=noise,

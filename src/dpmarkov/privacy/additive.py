@@ -97,7 +97,11 @@ def calibrate_laplace(unit: Unit, budget: Budget) -> float:
 
 
 def calibrate_gaussian(unit: Unit, budget: Budget) -> float:
-    """The smallest sigma (to 20 bits) for which discrete Gaussian noise is proven to fit the budget."""
+    """A sigma (to 20 bits) for which discrete Gaussian noise is proven to stay within the budget.
+
+    The smallest up to epsilon = 9; above that delta goes up and down with sigma, and a smaller one may fit
+    too. Laplace noise is narrower there.
+    """
     need_delta(budget)
     classical = sensitivity(unit).l2 * math.sqrt(2 * math.log(1.25 / budget.delta)) / budget.epsilon
     changes = worst_changes(unit)

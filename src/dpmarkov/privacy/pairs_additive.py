@@ -242,8 +242,8 @@ class GaussianNormPair(Pair):
         if not math.isfinite(cost):
             return np.zeros(np.shape(epsilon))
         e = np.asarray(epsilon, dtype=np.float64) - cost
-        top = log_ndtr(norm / 2 - e / norm)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            top = log_ndtr(norm / 2 - e / norm)
             ratio = np.exp(e + log_ndtr(-norm / 2 - e / norm) - top)
             value = top + np.log1p(-np.minimum(ratio, 1.0)) + factor
         value = np.where(np.isnan(value) | (value == -np.inf), top + factor, value)
