@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dpmarkov as dpm
-from dpmarkov.discovery import histogram
+from dpmarkov.discovery import histogram, selection
 from dpmarkov.discovery.selection import ONE, keep, keep_probabilities, share_of_budget
 from dpmarkov.discovery.states import _query, _touched
 from dpmarkov.errors import EngineError, ParameterError, UnitError
@@ -71,6 +71,21 @@ def test_the_share_of_several_values_composes():
         assert profile.certified_delta(1.0) <= 1e-6
 
 
+@pytest.mark.parametrize("delta", [1e-20, 1e-16, 1e-14])
+@pytest.mark.parametrize("values", [2, 3, 10, 200])
+def test_the_share_of_several_values_is_certified_for_any_delta(delta, values):
+    epsilon, each, profile = share_of_budget(1.0, delta, values)
+    assert profile.certified_delta(1.0) <= delta
+    assert epsilon >= 0.9 / values
+    assert each > 0
+
+
+def test_a_delta_that_nothing_certifies_is_refused(monkeypatch):
+    monkeypatch.setattr(selection.Profile, "certified_delta", lambda self, epsilon: 1.0)
+    with pytest.raises(ParameterError, match="give a larger delta"):
+        share_of_budget(1.0, 1e-6, 10)
+
+
 def counts_of_states(table, unit, columns, user=None):
     with open_table(table, list(dict.fromkeys([*columns, *([user] if user else [])]))) as engine:
         keys, counts = engine.fetch(_query(engine, columns, user, unit, False, b"k" * 32))
@@ -109,6 +124,20 @@ def test_one_event_changes_the_number_of_two_states_by_one():
             largest, states = distance(before, counts_of_states(moved, dpm.Destination(), ["a", "b"]))
             assert largest <= 1
             assert states <= 2
+
+
+@pytest.mark.parametrize("more", [{"column": "b"}, {"source": "b"}, {"source": "b", "target": "c"}])
+def test_one_visit_changes_as_many_states_as_it_is_charged_for(more):
+    columns = list({**more, "state": "a"}.values())
+    table = pd.DataFrame({"a": ["x", "y"], "b": ["y", "y"], "c": ["z", "x"]})
+    one = pd.DataFrame({"a": ["p"], "b": ["q"], "c": ["r"]})
+    before, after = (counts_of_states(t, dpm.Visit(), columns) for t in (table, pd.concat([table, one])))
+    touched = _touched(dpm.Visit(), columns, None, "a")
+    assert distance(before, after) == (1, touched)
+    assert touched == len(columns)
+    same = pd.DataFrame({"a": ["p"], "b": ["p"], "c": ["p"]})
+    after = counts_of_states(pd.concat([table, same]), dpm.Visit(), columns)
+    assert distance(before, after) == (1, 1)
 
 
 def test_common_states_are_found_and_rare_ones_are_not():

@@ -162,7 +162,9 @@ def bounds(
         data, asked.wanted, table=table, query=query, delimiter=delimiter, derived=asked.group_expression
     ) as engine:
         steps = dict(event_steps(engine, asked))
-        amount = engine.dialect.least("COUNT(*)" if asked.weight is None else "SUM(n)", _TOPS[-1])
+        amount = engine.dialect.least(
+            "COUNT(*)" if asked.weight is None else f"SUM({engine.dialect.wide('n')})", _TOPS[-1]
+        )
         steps["per_user"] = f"SELECT u, {amount} AS size FROM events GROUP BY u"
         cases = " ".join(f"WHEN size <= {top} THEN {i}" for i, top in enumerate(_TOPS))
         steps["binned"] = f"SELECT CASE {cases} END AS bin FROM per_user"

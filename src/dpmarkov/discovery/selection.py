@@ -47,9 +47,8 @@ def keep_probabilities(epsilon: float, delta: float) -> list[int]:
         biases.append(min(lower, upper, ONE))
         if len(biases) > _MOST:
             raise ParameterError(
-                f"with epsilon = {epsilon:g} and delta = {delta:g} for each value a state would need "
-                f"more than "
-                f"{_MOST:,} users to be named; spend more"
+                f"with epsilon = {epsilon:g} and delta = {delta:g} for each value a state would need more "
+                f"than {_MOST:,} users to be named; spend more"
             )
     return biases
 
@@ -78,4 +77,11 @@ def share_of_budget(epsilon: float, delta: float, values: int) -> tuple[float, f
             low = middle
         else:
             high = middle
-    return best * low, each, composed(best * low)
+    for share in (low, 0.999, 0.99, 0.9):  # epsilon / values itself may fail by a rounding
+        profile = composed(best * share)
+        if profile.certified_delta(epsilon) <= delta:
+            return best * share, each, profile
+    raise ParameterError(
+        f"delta = {delta:g} is too small to certify {values} states of one unit together; give a larger "
+        "delta, or let a unit name fewer states (max_events)"
+    )

@@ -80,8 +80,9 @@ def discover_states(
     Guarantee
     ---------
     (epsilon, delta)-differential privacy for the unit. An event touches two states (its from- and its
-    to-state), or one in a single column; a visit one; a user at most m, chosen by SHA-256 of a fresh key, the
-    user and the state; twice as many where the relation is replace. Each state's coin has its own share.
+    to-state), or one in a single column; a visit one for each column named; a user at most m, chosen by
+    SHA-256 of a fresh key, the user and the state; twice as many where the relation is replace. Each state's
+    coin has its own share.
     """
     columns = [name for name in (source, target, column, state) if name is not None]
     if not columns:
@@ -128,7 +129,7 @@ def _touched(unit: Unit, columns: list[str], user: str | None, state: str | None
         check_bounds(most, None)
         return most * both
     if unit.name == "visit" and state is not None:
-        return 1
+        return len(dict.fromkeys(columns))
     if unit.name in ("event", "destination") and state is None:
         # A destination that changes leaves one state and enters another; its origin stays.
         return 2 if unit.name == "destination" else len(dict.fromkeys(columns)) * both
@@ -155,8 +156,9 @@ def _query(
     fields = ", ".join(f"{value} AS s{i}" for i, value in enumerate(values))
     steps = {"read": f"SELECT {who}{fields} FROM {engine.relation} AS data"}
     parts = [f"SELECT {named}s0 AS s FROM read"]
-    if len(values) == 2:
-        parts.append(f"SELECT {named}s1 AS s FROM read WHERE s1 <> s0 OR s0 IS NULL")
+    for i in range(1, len(values)):
+        others = " AND ".join(f"(s{i} <> s{j} OR s{j} IS NULL)" for j in range(i))
+        parts.append(f"SELECT {named}s{i} AS s FROM read WHERE {others}")
     steps["named"] = " UNION ALL ".join(parts)
     if not named:
         return Query(steps, "SELECT s, COUNT(*) AS n FROM named WHERE s IS NOT NULL GROUP BY s")
