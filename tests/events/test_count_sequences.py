@@ -9,6 +9,7 @@ import pytest
 
 from dpmarkov.errors import ParameterError, StateSpaceError, TableError, UnitError
 from dpmarkov.events import count
+from dpmarkov.events.sequences import parse_gap
 from dpmarkov.privacy.unit import Destination, Event
 from dpmarkov.states import StateSpace
 from dpmarkov.support import Support
@@ -242,6 +243,9 @@ def test_merge_map(tmp_path):
     assert shifted.matrix().tolist() == [[0, 1, 0], [0, 1, 1], [1, 0, 0]]
     with pytest.raises(StateSpaceError, match="not a declared state"):
         count(log, merge={9: 1}, **options)
+    (tmp_path / "map.csv").write_text("state,merged\n1,odd\n2,even\n2,even\n1,even\n")
+    with pytest.raises(StateSpaceError, match="merges '1' into both 'odd' and 'even'"):
+        count(log, merge=tmp_path / "map.csv", **options)
 
 
 def test_pairs_by_hour_of_a_column():
@@ -273,8 +277,12 @@ def test_bad_questions():
         counted(log, {"end": "EXIT"})
     with pytest.raises(ParameterError, match="three columns"):
         count(log, user="u", state="s", states=STATES)
-    with pytest.raises(StateSpaceError, match="must be declared"):
+    with pytest.raises(StateSpaceError, match=r"must be declared.*\(groups=, --groups\)"):
         count(log, user="u", time="t", state="s", states=STATES, by="g")
+    with pytest.raises(StateSpaceError, match=r"name its column \(time=, --time\) or write hour\(column\)"):
+        count(log, source="s", target="s", states=STATES, by="hour")
+    with pytest.raises(ParameterError, match="step must be a whole number >= 1"):
+        parse_gap(0, "step")
     with pytest.raises(TableError, match="times are timestamps"):
         count(log.assign(t=[True] * len(log)), user="u", time="t", state="s", states=STATES)
     with pytest.raises(TableError, match="no column 'x y'"):

@@ -121,6 +121,7 @@ QUESTIONS = {
     "bounded": {**SEQUENCE, "states": ["a", "b", "c", "3"], "max_events": 5},
     "bounded in pairs": {**SEQUENCE, "states": ["a", "b"], "max_events": 4, "max_per_pair": 1, "lengths": 4},
     "bounded by id": {**SEQUENCE, "user": "id", "states": ["a", "b", "c"], "max_events": 7, "collapse": True},
+    "bounded by decimal": {**SEQUENCE, "user": "decimal", "states": ["a", "b", "c"], "max_events": 7},
     "bounded weights": {
         "source": STATE,
         "target": STATE,
@@ -136,6 +137,7 @@ QUESTIONS = {
 CHECKED = {"whole numbers", "text times and gap", "bounded weights"}
 # Spark plans for seconds what the others do in milliseconds: it gets a selection that fills every slot.
 ON_SPARK = {"pairs", "decimals", "unknown", "text times", "gap and hour", "month", "bounded in pairs"}
+ON_SPARK |= {"bounded by decimal"}
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -240,6 +242,91 @@ def test_postgres_types(postgres):
     assert count(postgres, user="m", time="t", state="c", **options).values.sum() == 0
     with pytest.raises(TableError, match="can never match"):
         count(postgres, column="list", **options)
+
+
+LOG = {"user": "u", "time": "t", "state": "s", "states": ["a", "b"]}
+ODD = {
+    (38, 0): ["1", "2", "9" * 38, "-" + "9" * 38],
+    (38, 20): ["1", "2", "1.00000000000000000001", "-" + "9" * 18],
+    (38, 30): ["1", "2", "-99999999.5"],
+    (38, 38): ["0", "0.5", "-0.5", "0." + "9" * 38, "0." + "0" * 37 + "1"],
+}
+
+
+def test_postgres_takes_equal_numbers_for_one_user(postgres):
+    query = (
+        "SELECT u::numeric, 'a' AS s FROM unnest(ARRAY['7', '7.0', '7.00', '70', '7e1', 'NaN', '-0']) AS u"
+    )
+    bounded = count(postgres, query=query, column="s", user="u", max_events=1, states=["a", "b"])
+    assert bounded.values.tolist() == [4, 0]
+    visits = f"{query.replace(' AS s', ' AS s, 1 AS t')}"
+    look = check(postgres, query=visits, **LOG, max_events=1)
+    assert look.figures["users with events"] == 4
+
+
+def test_postgres_compares_text_byte_by_byte(postgres):
+    import psycopg
+
+    with psycopg.connect(postgres) as connection:
+        try:
+            connection.execute(
+                "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
+            )
+        except psycopg.Error:
+            pytest.skip("this PostgreSQL has no ICU")
+        connection.execute("CREATE TABLE loose (s TEXT COLLATE loose)")
+        connection.execute("INSERT INTO loose VALUES ('A'), ('a'), ('a'), ('a'), ('1')")
+    options = {"table": "loose", "column": "s"}
+    assert count(postgres, states=["a", "A"], **options).values.tolist() == [3, 1]
+    assert count(postgres, states=[1, 2], **options).values.tolist() == [1, 0]
+    assert count(postgres, user="s", max_events=1, states=["a", "A"], **options).values.tolist() == [1, 1]
+
+
+def test_postgres_has_no_date_too_far(postgres):
+    days = "(VALUES (1, DATE '2024-01-01', 'a'), (1, '2024-01-02', 'b'){}) AS v(u, t, s)"
+    far = ["300000-01-01", "5874897-12-31", "4713-01-01 BC", "infinity"]
+    more = "".join(f", (9, '{day}', 'a')" for day in far)
+    for by in (None, "month"):
+        near, far = (
+            count(postgres, query=f"SELECT * FROM {days.format(rows)}", **LOG, by=by).values
+            for rows in ("", more)
+        )
+        assert near.sum() == 2
+        assert (far - near).sum() == (1 if by is None else 0)
+    stamps = days.replace("DATE '2024", "TIMESTAMP '2024").format(
+        ", (9, '294276-12-31 23:59:59', 'a'), (9, '4713-01-01 BC', 'a')"
+    )
+    assert count(postgres, query=f"SELECT * FROM {stamps}", **LOG).values.sum() == 3
+
+
+def test_spark_has_no_date_too_far(spark):
+    assert spark.conf.get("spark.sql.ansi.enabled") == "true"
+    near = "SELECT 1 AS u, DATE '2024-01-01' AS t, 'a' AS s UNION ALL SELECT 1, DATE '2024-01-02', 'b'"
+    far = (
+        f"{near} UNION ALL SELECT 9, DATE '+300000-01-01', 'a' UNION ALL SELECT 9, DATE '+5881580-07-11', 'a'"
+    )
+    counts = [count(spark, query=query, **LOG).values.tolist() for query in (near, far)]
+    assert counts[0] == counts[1]
+    for kind in ("TIMESTAMP", "TIMESTAMP_NTZ"):
+        later = f"SELECT 9, {kind} '2024-01-01' + INTERVAL '290000' YEAR, 'a'"
+        stamps = f"{near.replace('DATE', kind)} UNION ALL {later}"
+        assert count(spark, query=stamps, **LOG).values.sum() == 2
+
+
+@pytest.mark.parametrize("scale", [scale for _, scale in ODD])
+def test_no_decimal_is_too_wide_on_any_engine(postgres, spark, scale):
+    values = ODD[38, scale]
+    declared = f"DECIMAL(38, {scale})"
+    query = " UNION ALL ".join(f"SELECT CAST('{value}' AS {declared}) AS s" for value in [*values, values[0]])
+    query += f" UNION ALL SELECT CAST(NULL AS {declared})"
+    table = duckdb.connect().sql(query).to_arrow_table()
+    for data, where in ((table, {}), (postgres, {"query": query}), (spark, {"query": query})):
+        found = count(data, column="s", states=[0, 1, 2], **where).values.tolist()
+        assert found == [2 * ("0" in values), 2 * ("1" in values), int("2" in values)], type(data)
+    texts = "SELECT 'true' AS s UNION ALL SELECT 'false' UNION ALL SELECT 'TRUE' UNION ALL SELECT '1'"
+    if scale == 0:
+        for data in (postgres, spark):
+            assert count(data, query=texts, column="s", states=[0, 1]).values.tolist() == [1, 2]
 
 
 def test_a_spark_session_is_left_as_it_was(spark, tables):

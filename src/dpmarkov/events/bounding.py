@@ -38,11 +38,18 @@ def check_bounds(max_events: int | None, max_per_pair: int | None) -> None:
 
 
 def bounded_counts(
-    dialect: Dialect, *, max_events: int | None, max_per_pair: int | None, weighted: bool, key: bytes
+    dialect: Dialect,
+    *,
+    max_events: int | None,
+    max_per_pair: int | None,
+    weighted: bool,
+    cells: int,
+    key: bytes,
 ) -> tuple[dict[str, str], str]:
     """Steps and selection that turn `events` (u, cell) into counts (cell, n) with every user bounded.
 
-    Where events come with weights (u, cell, n), a user's weight in one cell is held at `LARGEST_BOUND`.
+    Where events come with weights (u, cell, n), a user's weight in one of the `cells` is held at
+    `LARGEST_BOUND`, or lower where a user with that much in every cell would overflow 64 bits below.
     """
     whole, total = dialect.cast_whole, dialect.least(f"SUM({dialect.wide('n')})", COUNT_LIMIT)
     if max_events is None:
@@ -51,7 +58,11 @@ def bounded_counts(
         return steps, f"SELECT cell, {total} AS n FROM kept GROUP BY cell"
     amount = f"SUM({dialect.wide('n')})" if weighted else "COUNT(*)"
     if weighted or max_per_pair is not None:
-        amount = dialect.least(amount, max_per_pair or LARGEST_BOUND)
+        most = max_per_pair or LARGEST_BOUND
+        if weighted:
+            # A user's running weight times max_events, plus a start below that weight, stays below 2^63.
+            most = max(1, min(most, 2**62 // max_events // cells))
+        amount = dialect.least(amount, most)
     begin = dialect.hash_number(f"'{key.hex()} ' || {dialect.cast_text('u')}")
     # The events are read once: whatever follows works on a user's cells, which are far fewer.
     steps = {

@@ -176,6 +176,7 @@ def answer(engine: Engine, question: Question, *, key: bytes, progress: bool = F
             max_events=question.max_events,
             max_per_pair=question.max_per_pair,
             weighted=question.weight is not None,
+            cells=layout.cells.n_cells,
             key=key,
         )
         query = Query({**steps, **more}, select)

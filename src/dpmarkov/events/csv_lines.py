@@ -4,7 +4,8 @@ Nothing is sniffed: the delimiter follows from the file's name (tab for .tsv, el
 first line names the columns, every field is text. Each line is taken apart on its own, so that no record can
 swallow or shift another, as an unclosed quote does in other readers. A field may be quoted, with quotes in it
 doubled, but must end on its line; the empty field is missing; a line with another number of fields, with
-bytes that are no UTF-8 or of more than 16 MiB is dropped.
+bytes that are no UTF-8 or of more than 16 MiB is dropped. A line ends with LF, CR or both, wherever they
+stand; a blank one is no record.
 """
 
 import csv
@@ -15,7 +16,7 @@ from pathlib import Path
 from dpmarkov.errors import ParameterError, TableError
 from dpmarkov.events.dialect import Dialect
 
-__all__ = ["csv_header", "csv_relation", "delimiter_of"]
+__all__ = ["count_lines", "csv_header", "csv_relation", "delimiter_of"]
 
 _LONGEST = 16 * 2**20
 
@@ -47,6 +48,13 @@ def csv_header(path: Path, delimiter: str) -> list[str]:
     return names
 
 
+def count_lines(path: Path) -> int:
+    """How many lines stand below a file's header, read or not; blank ones do not count."""
+    opener = gzip.open if path.name.lower().endswith(".gz") else open
+    with opener(path, "rt", encoding="latin-1") as file:
+        return sum(1 for line in file if line != "\n") - 1
+
+
 def csv_relation(
     paths: Sequence[str], names: Sequence[str], wanted: Sequence[str], delimiter: str, compression: str
 ) -> str:
@@ -66,6 +74,9 @@ def csv_relation(
     plain = f'(?:"(?:[^"]|"")*"|[^"{special}]*)'
     split = f"string_split(line, {literal(delimiter)})"
     fields = []
+    fits = literal("^" + special.join([plain] * len(names)) + "$")
+    simple = f"len(fields) = {len(names)}"
+    whole = f"CASE WHEN contains(line, '\"') THEN regexp_matches(line, {fits}) ELSE {simple} END"
     for i, name in enumerate(wanted):
         at = names.index(name)
         parts = [plain] * len(names)
@@ -76,6 +87,6 @@ def csv_relation(
             f"CASE WHEN starts_with({quoted}, '\"') "
             f"THEN replace(substr({quoted}, 2, length({quoted}) - 2), '\"\"', '\"') ELSE {quoted} END"
         )
-        simple = f"CASE WHEN len(fields) = {len(names)} THEN fields[{at + 1}] END"
-        fields.append(f"nullif(CASE WHEN contains(line, '\"') THEN {unquoted} ELSE {simple} END, '') AS c{i}")
-    return f"(SELECT {', '.join(fields)} FROM (SELECT line, {split} AS fields FROM ({lines})))"
+        field = f"CASE WHEN contains(line, '\"') THEN {unquoted} ELSE fields[{at + 1}] END"
+        fields.append(f"nullif({field}, '') AS c{i}")
+    return f"(SELECT {', '.join(fields)} FROM (SELECT line, {split} AS fields FROM ({lines})) WHERE {whole})"

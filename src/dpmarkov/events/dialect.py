@@ -6,10 +6,11 @@ SQL under plain names (`c0`, `c1`, ...); a user's own names are quoted once, whe
 
 How values are read (the same on every engine; no content makes a query fail):
 
-- *whole*: whole numbers, `true`/`false` as 1/0, floats and decimals that are whole and below 2^53 (10^18 for
-  decimals), and text that writes a whole number of up to 18 digits (`7`, `+7`, `007`, `7.0`, with blanks
-  around it or not). Whatever else (3.5, NaN, `abc`, the empty text) is read as missing.
+- *whole*: whole numbers, `true`/`false` (booleans or text) as 1/0, floats and decimals that are whole and
+  below 2^53 (10^18 for decimals), and text that writes a whole number of up to 18 digits (`7`, `+7`, `007`,
+  `7.0`, with blanks around it or not). Whatever else (3.5, NaN, `abc`, the empty text) is read as missing.
 - *text*: text as it stands, and the decimal text of a whole number. A fractional number is read as missing.
+- *moments*: within 46,000,000 days of 1970 (about 126,000 years), so that no engine's microseconds overflow.
 """
 
 from abc import ABC, abstractmethod
@@ -25,6 +26,7 @@ _DATE = (
 _CLOCK = "([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,6})?"
 ISO_ZONE = "(Z|[+-](0[0-9]|1[0-3]):[0-5][0-9])"
 _DAY_US = 86_400_000_000
+_FARTHEST = 46_000_000 * _DAY_US
 _YEAR_ONE = 719_162
 """Days from the year 1 to 1970."""
 
@@ -80,7 +82,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def moment(self, expression: str, kind: Kind) -> str:
-        """A timestamp or a date as microseconds since 1970, missing where it has none (infinity)."""
+        """A timestamp or a date as microseconds since 1970, in a type that holds them for every value."""
 
     @abstractmethod
     def text_moment(self, expression: str, zoned: bool) -> str:
@@ -93,7 +95,9 @@ class Dialect(ABC):
     def epoch_us(self, expression: str, kind: Kind) -> str:
         """A timestamp, a date or ISO 8601 text as microseconds since 1970 (UTC where it names no zone)."""
         if kind is not Kind.TEXT:
-            return self.moment(expression, kind)
+            value = self.moment(expression, kind)
+            inside = f"{value} BETWEEN -{_FARTHEST} AND {_FARTHEST}"
+            return f"(CASE WHEN {inside} THEN {self.cast_whole(value)} END)"
         # The patterns let through dates and times of day and nothing else, so that no cast can fail.
         forms = [
             (f"^{_DATE}$", f"{expression} || ' 00:00:00'", False),
@@ -158,16 +162,15 @@ class Dialect(ABC):
             case Kind.INTEGER:
                 return self.cast_whole(expression)
             case Kind.DECIMAL:
-                inside = f"{expression} > -1000000000000000000 AND {expression} < 1000000000000000000"
-                return self._whole_if(expression, inside)
+                return self.decimal_to_whole(expression)
             case Kind.FLOAT:
                 inside = f"{expression} > -9007199254740992 AND {expression} < 9007199254740992"
                 return self._whole_if(expression, inside)
             case Kind.BOOLEAN:
                 return f"(CASE WHEN {expression} THEN 1 WHEN NOT {expression} THEN 0 END)"
             case Kind.TEXT:
-                fits = self.matches(expression, self.whole_pattern)
-                return f"(CASE WHEN {fits} THEN {self.text_to_whole(expression)} END)"
+                words = f"WHEN {expression} = 'true' THEN 1 WHEN {expression} = 'false' THEN 0"
+                return f"(CASE {self._digits(expression)} {words} END)"
             case _:
                 return None
 
@@ -176,6 +179,20 @@ class Dialect(ABC):
         cast = self.cast_whole(expression)
         return f"(CASE WHEN {inside} THEN CASE WHEN {whole} THEN {cast} END END)"
 
+    def _digits(self, text: str) -> str:
+        """The branch of a CASE for text that writes a whole number."""
+        return f"WHEN {self.matches(text, self.whole_pattern)} THEN {self.text_to_whole(text)}"
+
+    def decimal_to_whole(self, expression: str) -> str:
+        """A decimal number as a 64-bit integer, missing unless it is whole and below 10^18."""
+        inside = f"{expression} > -1000000000000000000 AND {expression} < 1000000000000000000"
+        return self._whole_if(expression, inside)
+
+    def decimal_text(self, expression: str) -> str:
+        """A decimal number as text, one text for equal numbers: 7, 7.0 and 7.00 are one user."""
+        text = self.cast_text(expression)
+        return f"(CASE WHEN {text} LIKE '%.%' THEN rtrim(rtrim({text}, '0'), '.') ELSE {text} END)"
+
     @abstractmethod
     def text_to_whole(self, expression: str) -> str:
         """Text that matches `whole_pattern` as a 64-bit integer."""
@@ -183,20 +200,16 @@ class Dialect(ABC):
     def text(self, expression: str, kind: Kind) -> str | None:
         """The value as text that is the same on every engine; None for types that cannot be."""
         match kind:
-            case Kind.TEXT:
-                return self.plain_text(expression)
+            case Kind.TEXT | Kind.INTEGER:
+                return self.cast_text(expression)
             case Kind.BOOLEAN:
                 return f"(CASE WHEN {expression} THEN 'true' WHEN NOT {expression} THEN 'false' END)"
-            case Kind.INTEGER | Kind.DECIMAL | Kind.FLOAT:
+            case Kind.DECIMAL | Kind.FLOAT:
                 return self.cast_text(str(self.whole(expression, kind)))
             case Kind.DATE:
                 return self.cast_text(expression)
             case _:
                 return None
-
-    def plain_text(self, expression: str) -> str:
-        """A text column's value as plain text."""
-        return self.cast_text(expression)
 
 
 class DuckDialect(Dialect):
@@ -223,6 +236,17 @@ class DuckDialect(Dialect):
         digits = f"regexp_replace({expression}, {pattern}, '\\1\\2')"
         return f"TRY_CAST({digits} AS BIGINT)"
 
+    def decimal_to_whole(self, expression: str) -> str:
+        """A decimal number as a 64-bit integer; where no whole number fits its type, it is not whole."""
+        cast = self.cast_whole(expression)
+        inside = f"{cast} BETWEEN -999999999999999999 AND 999999999999999999"
+        return f"(CASE WHEN TRY(FLOOR({expression}) = {expression}) AND {inside} THEN {cast} END)"
+
+    def decimal_text(self, expression: str) -> str:
+        """A decimal number as text, one text for equal numbers; DuckDB may leave out the 0 of 0.5."""
+        text = f"regexp_replace({self.cast_text(expression)}, '^(-?)[.]', '\\10.')"
+        return super().decimal_text(text)
+
     def hash_number(self, text: str) -> str:
         """The first 60 bits of the SHA-256 of a text's UTF-8 bytes, as a 64-bit integer."""
         return f"CAST('0x' || substr(sha256({text}), 1, 15) AS BIGINT)"
@@ -233,6 +257,8 @@ class DuckDialect(Dialect):
 
     def moment(self, expression: str, kind: Kind) -> str:
         """A timestamp or a date as microseconds since 1970; what has none or does not fit is missing."""
+        if kind is Kind.DATE:  # DuckDB takes the parts of the farthest date beforehand, outside of any TRY
+            return f"epoch_us(TRY_CAST({expression} AS TIMESTAMP))"
         return f"TRY(epoch_us({expression}))"
 
     def text_moment(self, expression: str, zoned: bool) -> str:

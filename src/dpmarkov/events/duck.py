@@ -19,8 +19,8 @@ from dpmarkov.events.progress import progress_bar
 
 __all__ = ["DuckEngine", "connect", "duck_kind"]
 
-_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
-_WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT"}
+_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
+_INTEGERS |= {"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
 
 
 def duck_kind(type_name: str) -> Kind:
@@ -30,7 +30,7 @@ def duck_kind(type_name: str) -> Kind:
         return Kind.INTEGER
     if name.startswith(("VARCHAR", "ENUM(", "UUID")):
         return Kind.TEXT if not name.endswith("]") else Kind.OTHER
-    if name in _WIDE or name.startswith("DECIMAL"):
+    if name == "UHUGEINT" or name.startswith("DECIMAL"):  # neither is compared with whole numbers safely
         return Kind.DECIMAL if not name.endswith("]") else Kind.OTHER
     if name in {"FLOAT", "DOUBLE"}:
         return Kind.FLOAT

@@ -1,7 +1,7 @@
 """An engine: where a table lies, and who runs the one SQL text over it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -39,11 +39,13 @@ class Engine(ABC):
     """A table that was opened, with the columns that were asked for.
 
     `relation` is SQL for FROM, in which those columns are called `c0`, `c1`, ... in the order asked for.
+    `lines` counts the lines of CSV files, which may be more than their rows; other tables have none.
     """
 
     dialect: Dialect
     relation: str
     columns: list[Column]
+    lines: Callable[[], int] | None = None
 
     @abstractmethod
     def share(self, name: str, columns: Mapping[str, Sequence[object] | Integers]) -> None:

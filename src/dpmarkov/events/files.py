@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from dpmarkov.errors import StateSpaceError, TableError
-from dpmarkov.events.csv_lines import csv_header, csv_relation, delimiter_of
+from dpmarkov.events.csv_lines import count_lines, csv_header, csv_relation, delimiter_of
 from dpmarkov.events.dialect import Dialect, DuckDialect, Kind
 from dpmarkov.events.duck import DuckEngine, connect, duck_kind
 from dpmarkov.events.engine import Column, pick
@@ -68,7 +68,10 @@ def open_files(data: str, wanted: Sequence[str], delimiter: str | None) -> DuckE
             relation, columns = _parquet(connection, paths, wanted)
         else:
             relation, columns = _csv(paths, wanted, delimiter)
-        return DuckEngine(connection, close, relation, columns, data)
+        engine = DuckEngine(connection, close, relation, columns, data)
+        if forms != {"parquet"}:
+            engine.lines = lambda: sum(map(count_lines, paths))
+        return engine
     except BaseException:
         close()
         raise
@@ -109,12 +112,14 @@ def _parquet(connection: Any, paths: Sequence[Path], wanted: Sequence[str]) -> t
         types = parquet_types(connection, path)
         picked = pick({name: duck_kind(kind) for name, kind in types.items()}, wanted, str(path))
         groups.setdefault(tuple(types[column.name] for column in picked), []).append(str(path))
-    kinds = [[duck_kind(types[i]) for types in groups] for i in range(len(wanted))]
-    columns = [Column(f"c{i}", _common(kinds[i], name, str(paths[0])), name) for i, name in enumerate(wanted)]
+    types_of = [list(dict.fromkeys(group[i] for group in groups)) for i in range(len(wanted))]
+    columns = [
+        Column(f"c{i}", _common(types_of[i], name, str(paths[0])), name) for i, name in enumerate(wanted)
+    ]
     parts = []
     for group, files in groups.items():
         fields = ", ".join(
-            f"{_meet(column, duck_kind(group[i]), len(groups))} AS {column.sql}"
+            f"{_meet(column, duck_kind(group[i]), len(types_of[i]))} AS {column.sql}"
             for i, column in enumerate(columns)
         )
         listed = ", ".join(Dialect.literal(name) for name in files)
@@ -133,12 +138,14 @@ def parquet_types(connection: Any, path: Path) -> Mapping[str, str]:
     return {str(row[0]): str(row[1]) for row in rows}
 
 
-def _common(kinds: Sequence[Kind], name: str, where: str) -> Kind:
-    if len(set(kinds)) == 1:
-        return kinds[0]
-    if set(kinds) <= {Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.BOOLEAN}:
+def _common(types: Sequence[str], name: str, where: str) -> Kind:
+    """What a column holds that is declared with these types: all of its files' values can become it."""
+    kinds = {duck_kind(declared) for declared in types}
+    if len(types) == 1 or kinds in ({Kind.FLOAT}, {Kind.TIMESTAMP}):
+        return next(iter(kinds))
+    if kinds <= {Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.BOOLEAN}:
         return Kind.INTEGER
-    if not set(kinds) & {Kind.TIMESTAMP, Kind.DATE, Kind.OTHER}:
+    if not kinds & {Kind.TIMESTAMP, Kind.DATE, Kind.OTHER}:
         return Kind.TEXT
     shown = " and ".join(sorted({kind.value for kind in kinds}))
     raise TableError(
@@ -146,11 +153,17 @@ def _common(kinds: Sequence[Kind], name: str, where: str) -> Kind:
     )
 
 
-def _meet(column: Column, kind: Kind, groups: int) -> str:
-    """A column of `kind` in the form in which all files agree; as it is where there is only one."""
-    expression, common = Dialect.quote(column.name), column.kind
-    if groups == 1 or common not in (Kind.INTEGER, Kind.TEXT):
+def _meet(column: Column, kind: Kind, types: int) -> str:
+    """A column of `kind` in the form in which all files agree; as it is where they declare one type."""
+    expression, dialect = Dialect.quote(column.name), DuckDialect()
+    if types == 1:
         return expression
-    dialect = DuckDialect()
-    met = dialect.whole(expression, kind) if common is Kind.INTEGER else dialect.text(expression, kind)
-    return expression if met is None else met
+    match column.kind:
+        case Kind.INTEGER:
+            return str(dialect.whole(expression, kind))
+        case Kind.TEXT:
+            return str(dialect.text(expression, kind))
+        case Kind.TIMESTAMP:  # what is finer or reaches farther than microseconds do would fail to meet
+            return f"TRY_CAST({expression} AS TIMESTAMP)"
+        case _:
+            return expression

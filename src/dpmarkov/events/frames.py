@@ -1,10 +1,12 @@
 """Tables in memory: pandas, polars, Arrow and whatever else speaks Arrow's stream protocol."""
 
-import math
+import datetime as dt
 import numbers
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from dpmarkov.errors import TableError
@@ -13,6 +15,8 @@ from dpmarkov.events.duck import DuckEngine, connect, duck_kind
 from dpmarkov.events.engine import Column, pick
 
 __all__ = ["open_frame"]
+
+_LARGEST_FLOAT, _LARGEST_DECIMAL, _WIDEST = 2**53, 10**18, 10**38
 
 
 def open_frame(frame: Any, wanted: Sequence[str]) -> DuckEngine:
@@ -59,7 +63,11 @@ def _column(frame: Any, name: str) -> pa.Array | pa.ChunkedArray:
     if isinstance(frame, pa.Table | pa.RecordBatch):
         return frame.column(name)
     series = frame[name]
-    if str(getattr(series, "dtype", "")).lower() == "object":
+    kind = str(getattr(series, "dtype", "")).lower()
+    if kind == "category" and str(series.cat.categories.dtype).lower() == "object":
+        texts = pa.array([_as_text(value) for value in series.cat.categories], type=pa.string())
+        return texts.take(pa.array(series.cat.codes, mask=series.isna().to_numpy()))
+    if kind == "object":
         # Any Python value may stand here; none may decide whether the column can be read.
         return pa.array([_as_text(value) for value in series], type=pa.string())
     try:
@@ -75,13 +83,46 @@ def _column(frame: Any, name: str) -> pa.Array | pa.ChunkedArray:
 
 def _as_text(value: object) -> str | None:
     """A Python value as text by the rules of `dialect`; fractions and whatever else are missing."""
-    if isinstance(value, str):
-        return value.encode("utf-8", errors="replace").decode("utf-8")
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, numbers.Integral):
-        return str(int(value))
-    if isinstance(value, numbers.Real):
-        number = float(value)
-        return str(int(number)) if math.isfinite(number) and number == math.floor(number) else None
+    try:
+        if isinstance(value, str):
+            return value.encode("utf-8", errors="replace").decode("utf-8")
+        if isinstance(value, np.datetime64):
+            return _moment_text(value)
+        if isinstance(value, dt.datetime):
+            return _clock_text(value)
+        if isinstance(value, np.bool_ | bool):
+            return "true" if value else "false"
+        if isinstance(value, dt.date):
+            return value.isoformat()
+        if isinstance(value, numbers.Integral):
+            return _whole_text(int(value), _WIDEST)
+        if isinstance(value, Decimal):
+            return _whole_text(value, _LARGEST_DECIMAL) if value.is_finite() else None
+        if isinstance(value, numbers.Real):
+            return _whole_text(float(value), _LARGEST_FLOAT)
+    except (ArithmeticError, TypeError, ValueError):
+        return None  # a number beyond every float, a time beyond every calendar
     return None
+
+
+def _whole_text(number: int | float | Decimal, below: int) -> str | None:
+    """The text of a number that is whole and nearer to zero than `below`."""
+    return str(int(number)) if -below < number < below and number == int(number) else None
+
+
+def _clock_text(moment: dt.datetime) -> str | None:
+    """A time in ISO 8601, in UTC where it has a zone; pandas' NaT, which equals nothing, is missing."""
+    if moment != moment:
+        return None
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(dt.UTC).replace(tzinfo=None)
+        return f"{moment.isoformat(timespec='microseconds')}Z"
+    return moment.isoformat(timespec="microseconds")
+
+
+def _moment_text(moment: np.datetime64[Any]) -> str | None:
+    """A numpy time in ISO 8601, in the years 1 to 9999."""
+    first, last = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")
+    if not first <= moment.astype("datetime64[D]") <= last:
+        return None
+    return str(np.datetime_as_string(moment.astype("datetime64[us]"), unit="us"))

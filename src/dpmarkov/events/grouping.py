@@ -99,9 +99,10 @@ def declare_groups(
         return space
     known = _PARTS.get(part or "")
     if known is None:
+        time = f". For the {by} of a time name its column (time=, --time) or write {by}(column)"
         raise StateSpaceError(
-            f"the groups of by={by!r} must be declared, as states are: groups=[...]. They are public "
-            "knowledge, never read off the sensitive table"
+            f"the groups of by={by!r} must be declared, as states are (groups=, --groups). They are public "
+            f"knowledge, never read off the sensitive table{time if part is None and by in _PARTS else ''}"
         )
     return StateSpace.range(*known)
 
@@ -113,7 +114,13 @@ def read_merge(
     states, merged = read_public_columns(Path(path), list(columns))
     if any(value is None for value in (*states, *merged)):
         raise TableError(f"{path} has an empty value; a merge map needs a state and what it becomes")
-    return {str(a): str(b) for a, b in zip(states, merged, strict=True)}
+    found: dict[str, str] = {}
+    for state, target in zip(map(str, states), map(str, merged), strict=True):
+        if found.setdefault(state, target) != target:
+            raise StateSpaceError(
+                f"{path} merges {state!r} into both {found[state]!r} and {target!r}; each state becomes one"
+            )
+    return found
 
 
 def merge_states(space: StateSpace, merge: Mapping[State, State]) -> tuple[StateSpace, dict[State, State]]:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dpmarkov.events.counting import event_steps
 from dpmarkov.events.dialect import Dialect
 from dpmarkov.events.engine import Column, Engine, Query
@@ -61,6 +63,8 @@ def check(
 ) -> Inspection:
     """Look at a table before it is counted: rows, missing and undeclared values, users over the bound.
 
+    Of CSV files also the lines that could not be read, and with a support the events that it rules out.
+
     Parameters
     ----------
     data, table, query, delimiter, progress
@@ -79,6 +83,11 @@ def check(
         data, asked.wanted, table=table, query=query, delimiter=delimiter, derived=asked.group_expression
     ) as engine:
         figures = _rows(engine, asked, progress)
+        if engine.lines is not None:
+            unread = {"lines that could not be read": engine.lines() - figures["rows read"]}
+            figures = {"rows read": figures["rows read"]} | unread | figures
+        if not asked.layout.allowed.is_full:
+            figures |= _outside(engine, asked, progress)
         if asked.user is not None:
             figures |= _users(engine, asked, progress)
     return Inspection(layout=asked.layout, figures=figures)
@@ -123,6 +132,21 @@ def _rows(engine: Engine, question: Question, progress: bool) -> dict[str, int]:
     chosen = ", ".join(f"{expression} AS {name}" for name, expression in fields.items())
     steps = {"looked": f"SELECT {chosen} FROM {engine.relation} AS data{joins}"}
     return _tally(engine, steps, "looked", tests, progress)
+
+
+def _outside(engine: Engine, question: Question, progress: bool) -> dict[str, int]:
+    """How many events move between states that the support does not connect."""
+    dialect, cells = engine.dialect, question.layout.cells
+    steps = event_steps(engine, question)
+    amount = "1" if question.user is not None and question.weight is None else "n"
+    total = dialect.least("n", 2**62)
+    every = "events" if question.user is None else "placed"
+    steps["every"] = f"SELECT cell, SUM({dialect.wide(amount)}) AS n FROM {every} GROUP BY cell"
+    places, amounts = engine.integers(
+        Query(steps, f"SELECT cell, {total} AS n FROM every"), progress=progress
+    )
+    at = cells.locate(places // cells.n_columns, places % cells.n_columns)
+    return {"events in pairs that the support does not allow": int(np.sum(amounts[at < 0]))}
 
 
 def _users(engine: Engine, question: Question, progress: bool) -> dict[str, int]:

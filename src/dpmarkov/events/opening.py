@@ -9,9 +9,9 @@ from typing import Any
 import duckdb
 
 from dpmarkov.errors import ParameterError, TableError
-from dpmarkov.events.dialect import Dialect
+from dpmarkov.events.dialect import Dialect, Kind
 from dpmarkov.events.duck import DuckEngine, connect, duck_kind
-from dpmarkov.events.engine import Engine, pick
+from dpmarkov.events.engine import Column, Engine, pick
 from dpmarkov.events.expression import Expression
 from dpmarkov.events.files import open_files
 from dpmarkov.events.frames import open_frame
@@ -126,8 +126,14 @@ def _open_duckdb(address: str, wanted: Sequence[str], *, table: str | None, quer
                 f"{where} cannot be read in {path}{reason}; a query must be a single SELECT"
             ) from None
         columns = pick({str(row[0]): duck_kind(row[1]) for row in rows}, wanted, where)
-        fields = ", ".join(f"{Dialect.quote(column.name)} AS {column.sql}" for column in columns)
+        fields = ", ".join(f"{_field(column)} AS {column.sql}" for column in columns)
         return DuckEngine(connection, close, f"(SELECT {fields} FROM {relation})", columns, where)
     except BaseException:
         close()
         raise
+
+
+def _field(column: Column) -> str:
+    """A column as it is read: text byte by byte, since a collation may take two texts for equal."""
+    name = Dialect.quote(column.name)
+    return f'CAST({name} AS VARCHAR) COLLATE "binary"' if column.kind is Kind.TEXT else name

@@ -48,10 +48,6 @@ class PostgresDialect(Dialect):
         digits = f"regexp_replace({expression}, {self.literal(self.whole_pattern)}, '\\1\\2')"
         return f"CAST({digits} AS BIGINT)"
 
-    def plain_text(self, expression: str) -> str:
-        """A text column's value as plain text, compared byte by byte whatever the column's collation."""
-        return f'CAST({expression} AS TEXT) COLLATE "C"'
-
     def hash_number(self, text: str) -> str:
         """The first 60 bits of the SHA-256 of a text's UTF-8 bytes, as a 64-bit integer."""
         digest = f"encode(sha256(convert_to({text}, 'UTF8')), 'hex')"
@@ -63,8 +59,7 @@ class PostgresDialect(Dialect):
 
     def moment(self, expression: str, kind: Kind) -> str:
         """A timestamp or a date as microseconds since 1970."""
-        epoch = f"CAST(EXTRACT(EPOCH FROM {expression}) * 1000000 AS BIGINT)"
-        return f"(CASE WHEN isfinite({expression}) THEN {epoch} END)"
+        return f"(EXTRACT(EPOCH FROM {expression}) * 1000000)"
 
     def text_moment(self, expression: str, zoned: bool) -> str:
         """Valid ISO 8601 text as microseconds since 1970."""
@@ -121,8 +116,7 @@ class PostgresEngine(Engine):
             # The server's text may quote the value that it stumbled over: its class is all that is said.
             raise EngineError(
                 f"counting {self._where} in PostgreSQL failed ({type(error).__name__}); nothing was "
-                f"released. "
-                "Check that the connection and the server are still up, then try again"
+                "released. Check that the connection and the server are still up, then try again"
             ) from None
         if not rows:
             return [np.zeros(0, dtype=np.int64) for _ in names]
@@ -164,8 +158,14 @@ def open_postgres(
     except BaseException:
         connection.close()
         raise
-    fields = ", ".join(f"{Dialect.quote(column.name)} AS {column.sql}" for column in columns)
+    fields = ", ".join(f"{_field(column)} AS {column.sql}" for column in columns)
     return PostgresEngine(connection, f"(SELECT {fields} FROM {relation})", columns, where)
+
+
+def _field(column: Column) -> str:
+    """A column as it is read: text byte by byte, since a collation may take two texts for equal."""
+    name = Dialect.quote(column.name)
+    return f'CAST({name} AS TEXT) COLLATE "C"' if column.kind is Kind.TEXT else name
 
 
 def _describe(connection: Any, relation: str, where: str) -> dict[str, Kind]:

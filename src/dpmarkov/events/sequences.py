@@ -66,19 +66,19 @@ class SequenceRules:
         return found
 
 
-def parse_gap(gap: int | str) -> tuple[int, bool]:
-    """The gap as a number, and whether it is a duration (in microseconds)."""
+def parse_gap(gap: int | str, name: str = "gap") -> tuple[int, bool]:
+    """The gap (or the step, by `name`) as a number, and whether it is a duration (in microseconds)."""
     text = str(gap).strip().lower()
     digits = text.rstrip("abcdefghijklmnopqrstuvwxyz").strip()
     unit = text[len(digits) :].strip() if text.startswith(digits) else ""
     known = unit == "" or unit in _UNITS
     if not (digits.isascii() and digits.isdecimal()) or not known or isinstance(gap, bool) or int(digits) < 1:
         raise ParameterError(
-            f"gap must be a whole number >= 1 (for integer times) or a duration such as 30m, 2h or 1d; "
+            f"{name} must be a whole number >= 1 (for integer times) or a duration such as 30m, 2h or 1d; "
             f"got {gap!r}"
         )
     if int(digits) > 10**9:
-        raise ParameterError(f"gap must be at most 1,000,000,000; got {gap!r}")
+        raise ParameterError(f"{name} must be at most 1,000,000,000; got {gap!r}")
     return (int(digits), False) if unit == "" else (int(digits) * _UNITS[unit] * 10**6, True)
 
 
@@ -90,7 +90,7 @@ def user_key(dialect: Dialect, column: Column) -> str:
         case Kind.FLOAT:
             return str(dialect.whole(column.sql, column.kind))
         case Kind.DECIMAL:
-            return dialect.cast_text(column.sql)
+            return dialect.decimal_text(column.sql)
         case Kind.TEXT | Kind.BOOLEAN:
             return str(dialect.text(column.sql, column.kind))
         case _:
@@ -109,15 +109,15 @@ def time_key(dialect: Dialect, column: Column, gap: tuple[int, bool] | None) -> 
         case Kind.TIMESTAMP | Kind.DATE:
             if duration is False:
                 raise ParameterError(
-                    f"column {column.name!r} holds {column.kind.value}: write the gap as a duration "
-                    f"such as 30m"
+                    f"column {column.name!r} holds {column.kind.value}: write the gap as a duration such as "
+                    "30m"
                 )
             value = dialect.epoch_us(column.sql, column.kind)
         case Kind.INTEGER | Kind.DECIMAL | Kind.FLOAT:
             if duration is True:
                 raise ParameterError(
-                    f"column {column.name!r} holds {column.kind.value}: write the gap as a whole number "
-                    f"in their unit"
+                    f"column {column.name!r} holds {column.kind.value}: write the gap as a whole number in "
+                    "their unit"
                 )
             value = (
                 str(dialect.whole(column.sql, column.kind)) if column.kind is not Kind.INTEGER else column.sql
@@ -128,8 +128,8 @@ def time_key(dialect: Dialect, column: Column, gap: tuple[int, bool] | None) -> 
             value = {None: f"COALESCE({moment}, {number})", True: moment, False: number}[duration]
         case _:
             raise TableError(
-                f"column {column.name!r} holds {column.kind.value}; times are timestamps, dates, "
-                f"integers or text"
+                f"column {column.name!r} holds {column.kind.value}; times are timestamps, dates, integers or "
+                "text"
             )
     # Differences of what is left fit in 64 bits.
     return f"(CASE WHEN {value} BETWEEN -{_LATEST} AND {_LATEST} THEN {value} END)"

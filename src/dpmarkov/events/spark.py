@@ -56,6 +56,18 @@ class SparkDialect(Dialect):
         digits = f"regexp_replace({expression}, {self.literal(self.whole_pattern)}, '$1$2')"
         return f"CAST({digits} AS BIGINT)"
 
+    def decimal_to_whole(self, expression: str) -> str:
+        """A decimal number as a 64-bit integer, by its text: compared with others, it would be rounded."""
+        return f"(CASE {self._digits(self.decimal_text(expression))} END)"
+
+    def decimal_text(self, expression: str) -> str:
+        """A decimal number as text, one text for equal numbers; Spark may write zero as 0E-18."""
+        text = self.cast_text(expression)
+        plain = f"{text} LIKE '%.%' AND {text} NOT LIKE '%E%'"
+        trimmed = f"TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM {text}))"
+        zero = f"CAST({expression} AS DOUBLE) = 0"
+        return f"(CASE WHEN {zero} THEN '0' WHEN {plain} THEN {trimmed} ELSE {text} END)"
+
     def hash_number(self, text: str) -> str:
         """The first 60 bits of the SHA-256 of a text's UTF-8 bytes, as a 64-bit integer."""
         return f"CAST(conv(substr(sha2({text}, 256), 1, 15), 16, 10) AS BIGINT)"
@@ -67,7 +79,7 @@ class SparkDialect(Dialect):
     def moment(self, expression: str, kind: Kind) -> str:
         """A timestamp or a date as microseconds since 1970."""
         if kind is Kind.DATE:
-            return f"(CAST(unix_date({expression}) AS BIGINT) * 86400000000)"
+            return f"({self.wide(f'unix_date({expression})')} * 86400000000)"
         return f"unix_micros({expression})"
 
     def text_moment(self, expression: str, zoned: bool) -> str:
@@ -205,7 +217,7 @@ def _zoneless(frame: Any, columns: Sequence[Column]) -> Any:
 def _as_utc(frame: Any, name: str) -> Any:
     from pyspark.sql import functions
 
-    return functions.expr(f"CAST(CAST({name} AS STRING) || 'Z' AS TIMESTAMP)")
+    return functions.expr(f"TRY_CAST(CAST({name} AS STRING) || 'Z' AS TIMESTAMP)")
 
 
 def _frame(session: Any, table: str | None, query: str | None) -> Any:
