@@ -1,7 +1,7 @@
 """Private Markov chains from sensitive event data, with a guarantee that is proven and certified.
 
 The public names stand in the table below; each is imported when it is first used, so that the command line
-answers at once.
+answers at once. So are the rooms of `_ROOMS`: `dpmarkov.export.write_csv` needs no import of its own.
 """
 
 import importlib
@@ -76,12 +76,18 @@ _PUBLIC = {
     "write_report": "dpmarkov.report",
 }
 
+_ROOMS = {"chain", "export", "odds", "papers", "postprocess", "pufferfish", "report", "utility"}
+
+__all__ = [*_PUBLIC]
+
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
 
         return version("dpmarkov")
+    if name in _ROOMS:
+        return importlib.import_module(f"dpmarkov.{name}")
     module = _PUBLIC.get(name)
     if module is None:
         raise AttributeError(f"module 'dpmarkov' has no attribute {name!r}")
@@ -91,4 +97,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*_PUBLIC, "__version__"])
+    return sorted([*_PUBLIC, *_ROOMS, "__version__"])

@@ -47,27 +47,32 @@ class Contributions:
         elif self.max_events is not None:
             raise UnitError(
                 f"these counts keep at most {self.max_events} events of a user: one event more can push "
-                f"another out, so the unit {unit.name} does not fit. Use User(max_events={self.max_events}), "
-                "or count without max_events"
+                f"another out, so the unit {unit.name} does not fit. Protect the user "
+                f"(User(max_events={self.max_events}), --unit user), or count without max_events "
+                "(--max-events)"
             )
         elif unit.name == "visit":
             if self.kind != "sequences":
-                raise UnitError("the unit visit is for sequences (user, time, state); use Event() for pairs")
+                raise UnitError(
+                    "the unit visit is for sequences (user, time, state); a table of pairs has the unit "
+                    "event (Event(), --unit event)"
+                )
             if self.visit_obstacle is not None:
                 raise UnitError(f"the unit visit does not fit these counts: {self.visit_obstacle}")
         elif self.kind == "sequences":
             raise UnitError(
                 f"the unit {unit.name} does not fit sequences: taking out one row of a user deletes two "
-                "transitions and adds one. Use Visit() for one row of a sequence, or User(max_events=...) "
-                "for the person (and count with the same max_events)"
+                "transitions and adds one. Take the unit visit for one row of a sequence (Visit(), --unit "
+                "visit), or the unit user for the person (User(max_events=...) and the same bound for count; "
+                "--unit user --max-events M)"
             )
 
     def _check_user(self, unit: "Unit") -> None:
         wanted = (getattr(unit, "max_events", None), getattr(unit, "max_per_pair", None))
         if self.max_events is None:
             raise UnitError(
-                "the unit user needs counts in which each user's events were bounded: count with user=... "
-                f"and max_events={wanted[0]}"
+                "the unit user needs counts in which each user's events were bounded: name the user's column "
+                f"and the bound max_events={wanted[0]} when counting"
             )
         if wanted != (self.max_events, self.max_per_pair):
             raise UnitError(

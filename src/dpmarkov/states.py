@@ -57,9 +57,9 @@ class StateSpace:
             raise StateSpaceError(f"states must be a list of states, not one string; got {states!r}")
         listed = tuple(_plain(state) for state in states)
         if len(listed) < 2:
+            alone = ". With a single state there is nothing to protect and nothing to model"
             raise StateSpaceError(
-                f"a state space needs at least two states; got {len(listed)}. "
-                "With a single state there is nothing to protect and nothing to model"
+                f"a state space needs at least two states; got {len(listed)}{alone if listed else ''}"
             )
         if len({type(state) for state in listed}) > 1:
             raise StateSpaceError("states must be all strings or all integers; got a mixture")
@@ -67,7 +67,7 @@ class StateSpace:
         if len(position) < len(listed):
             seen: set[State] = set()
             twice = [state for state in listed if state in seen or seen.add(state)]  # type: ignore[func-returns-value]
-            raise StateSpaceError(f"states must be distinct; given more than once: {_shown(twice)}")
+            raise StateSpaceError(f"states must be distinct; given more than once: {shown_states(twice)}")
         if labels is None:
             named = tuple(str(state) for state in listed)
         elif isinstance(labels, Mapping):
@@ -130,7 +130,7 @@ class StateSpace:
             return self._position[_plain(state)]
         except KeyError:
             raise StateSpaceError(
-                f"{state!r} is not a declared state; declared are {_shown(self.states)}"
+                f"{state!r} is not a declared state; declared are {shown_states(self.states)}"
             ) from None
 
     def label(self, state: State) -> str:
@@ -169,7 +169,7 @@ class StateSpace:
         return state in self._position
 
     def __str__(self) -> str:
-        return f"{len(self)} states: {_shown(self.states)}"
+        return f"{len(self)} states: {shown_states(self.states)}"
 
     def __reduce__(self) -> tuple[type, tuple[tuple[State, ...], tuple[str, ...]]]:
         return StateSpace, (self.states, self.labels)
@@ -199,6 +199,6 @@ def shown_size(size: int) -> str:
     return f"{size:,}" if size < 10**15 else f"about 10^{math.floor(math.log10(size))}"
 
 
-def _shown(states: Sequence[State]) -> str:
+def shown_states(states: Sequence[State]) -> str:
     head = ", ".join(repr(state) for state in states[:_SHOWN])
     return head if len(states) <= _SHOWN else f"{head} and {len(states) - _SHOWN} more"

@@ -93,7 +93,13 @@ def test_a_destination_moves_two_totals_where_groups_are_read_off_it(by):
     def totals(to):
         table = pa.table({"a": ["x"] * 5, "b": to})
         counts = dpm.count(
-            table, source="a", target="b", source_states=["x", "y"], states=["p", "q"], by=by, groups=["p", "q"]
+            table,
+            source="a",
+            target="b",
+            source_states=["x", "y"],
+            states=["p", "q"],
+            by=by,
+            groups=["p", "q"],
         )
         return np.asarray(counts.layout.cells.row_sums(counts.values))
 

@@ -1,10 +1,10 @@
 """`dpmarkov bounds`: a private quantile of events per user, to choose --max-events by."""
 
-import json
 from typing import Any
 
 import click
 
+from dpmarkov.cli.outcome import print_json, print_warning
 from dpmarkov.cli.table import check_table, count_arguments, table_options
 from dpmarkov.errors import ParameterError, UnitError
 
@@ -54,7 +54,8 @@ def bounds(
     )
     report.charge.save(out, overwrite=overwrite)
     if as_json:
-        click.echo(json.dumps(report.charge.to_dict(), indent=1))
+        print_json(report.charge.to_dict(), report.charge.epsilon, report.charge.delta)
         return
     click.echo(report.describe())
+    print_warning(report.charge.epsilon, report.charge.delta)
     click.echo(f"\nSaved to {out}. Next: dpmarkov release {data} ... --unit user --bounds {out}")

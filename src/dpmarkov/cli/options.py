@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from dpmarkov.releases import Release
     from dpmarkov.states import StateSpace
 
-__all__ = ["STATES_HELP", "parse_states", "parse_unit", "released_group", "typed"]
+__all__ = ["STATES_HELP", "UNITS", "parse_states", "parse_unit", "released_group", "typed"]
 
 STATES_HELP = (
     "The declared, public states: a file and its column (zones.csv:LocationID, with labels "
     "zones.csv:LocationID:Zone), a list (A,B,C), a range of integers (1..69), or another release's directory."
 )
+
+UNITS = {"event": "Event", "destination": "Destination", "user": "User", "visit": "Visit"}
 
 
 def typed(name: str) -> bool:
@@ -47,6 +49,8 @@ def parse_states(text: str, data: str | None = None) -> "StateSpace":
             first, last = int(start), int(stop)
         except ValueError:
             raise StateSpaceError(f"a range of states is written 1..69; got {text!r}") from None
+        if last < first:
+            raise StateSpaceError(f"the range {text} runs backwards; write {last}..{first}")
         return StateSpace.range(first, last + 1)
     items = [item.strip() for item in text.split(",")]
     if any(not item for item in items):
@@ -85,6 +89,18 @@ def parse_unit(name: str | None, relation: str | None, table: dict[str, Any]) ->
                 "(one row of a sequence) or, for a table of pairs, --unit event"
             )
         name = "event"
+    if name == "timepoint":
+        raise UnitError(
+            "the unit timepoint has one mechanism, so there is nothing to compare; see its noise with "
+            "dpmarkov release ... --unit timepoint --theta FILE --dry-run --length T"
+        )
+    if name in UNITS and name != "user":
+        for option in ("max_events", "max_per_pair"):
+            if table[option] is not None:
+                raise UnitError(
+                    f"--{option.replace('_', '-')} bounds what a user contributes and goes with --unit user; "
+                    f"the unit is {name}. Give --unit user, or leave the bound out"
+                )
     if relation is not None and name not in ("event", "user"):
         raise UnitError(
             f"--relation goes with --unit event and --unit user; a {name} has one relation, its own"
@@ -96,17 +112,25 @@ def parse_unit(name: str | None, relation: str | None, table: dict[str, Any]) ->
         if table["max_events"] is None:
             raise UnitError("--unit user needs --max-events M: how many events of a user may count at most")
         given |= {"max_events": table["max_events"], "max_per_pair": table["max_per_pair"]}
-    kinds = {"event": "Event", "destination": "Destination", "user": "User", "visit": "Visit"}
-    if name not in kinds:
-        raise UnitError(f"--unit must be one of {', '.join(kinds)}; got {name!r}")
-    made: Unit = getattr(units, kinds[name])(**given)
+    if name not in UNITS:
+        raise UnitError(f"--unit must be one of {', '.join(UNITS)}; got {name!r}")
+    made: Unit = getattr(units, UNITS[name])(**given)
     return made
 
 
 def released_group(release: "Release", group: str | None) -> "Release":
-    """The part of `release` that `--group` names; the whole where it names none."""
-    if group is None:
-        return release
+    """The part of `release` that `--group` names; the release itself where it has no groups."""
+    from dpmarkov.states import shown_states
+
     if release.groups is None:
-        raise ParameterError(f"this release has no groups; leave out --group {group}")
-    return release.of(int(group) if release.groups.is_integer and group.lstrip("-").isdecimal() else group)
+        if group is not None:
+            raise ParameterError(f"this release has no groups; leave out --group {group}")
+        return release
+    named = {str(state): state for state in release.groups}
+    if group not in named:
+        problem = "--group is missing" if group is None else f"{group!r} is no group of this release"
+        raise ParameterError(
+            f"{problem}; there are {len(named)} groups, each a chain of its own: "
+            f"{shown_states(release.groups.states)}"
+        )
+    return release.of(named[group])

@@ -1,29 +1,39 @@
 """What a command prints of the release that it made."""
 
 import json
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from dpmarkov.releases import Release
 
-__all__ = ["print_outcome", "print_warning"]
+__all__ = ["print_json", "print_outcome", "print_warning"]
 
 
 def print_outcome(made: "Release", folder: Path, *, as_json: bool, notes: tuple[str, ...] = ()) -> None:
     """What it guarantees, what is to be said of it, and where it was saved."""
     from dpmarkov.releases.describe import summary
 
+    notes += _lost_in_noise(made)
+    epsilon, delta = made.guarantee.epsilon, made.guarantee.delta
     if as_json:
-        click.echo(json.dumps({"out": str(folder), **summary(made)}, indent=1))
+        print_json({"out": str(folder), **summary(made), "notes": list(notes)}, epsilon, delta)
         return
     click.echo(made.headline())
     for note in notes:
         click.echo(note)
-    print_warning(made.guarantee.epsilon, made.guarantee.delta)
+    print_warning(epsilon, delta)
     click.echo(f"Saved to {folder}. See it whole: dpmarkov show {folder}")
+
+
+def print_json(data: dict[str, Any], epsilon: float, delta: float) -> None:
+    """What a script reads, with the warning on a large epsilon or delta, or null."""
+    from dpmarkov.privacy.readable import budget_warning
+
+    click.echo(json.dumps({**data, "warning": budget_warning(epsilon, delta) or None}, indent=1))
 
 
 def print_warning(epsilon: float, delta: float) -> None:
@@ -33,3 +43,17 @@ def print_warning(epsilon: float, delta: float) -> None:
     warning = budget_warning(epsilon, delta)
     if warning:
         click.echo(f"Warning: {warning}.")
+
+
+def _lost_in_noise(made: "Release") -> tuple[str, ...]:
+    """A note where the released total is no more than noise; it looks at released numbers alone."""
+    if made.noisy_counts is None or "noise_std" not in made.mechanism:
+        return ()
+    error = math.sqrt(made.noisy_counts.size) * float(made.mechanism["noise_std"])
+    # Where there is hardly any noise, a total of zero is still no data.
+    if made.noisy_counts.sum() >= max(3 * error, 1.0):
+        return ()
+    return (
+        "Note: the total of all counts does not stand out of the noise; `dpmarkov check` shows the operator "
+        "how many rows were read and matched.",
+    )

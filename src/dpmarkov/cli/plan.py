@@ -1,12 +1,18 @@
 """`dpmarkov plan`: mechanisms side by side before anything is spent."""
 
 import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
-from dpmarkov.cli.options import parse_states, parse_unit
-from dpmarkov.cli.outcome import print_warning
-from dpmarkov.errors import ParameterError
+from dpmarkov.cli.options import UNITS, parse_states, parse_unit
+from dpmarkov.cli.outcome import print_json, print_warning
+from dpmarkov.errors import ParameterError, UnitError
+
+if TYPE_CHECKING:
+    from dpmarkov.privacy.unit import Unit
+    from dpmarkov.releases import Release
 
 
 @click.command()
@@ -69,24 +75,34 @@ def plan(
         raise ParameterError("--epsilon is missing: how much privacy may be spent? 1 is a common choice")
     if (states is None) == (like is None):
         raise ParameterError("give either --states or --like: what shape will the release have?")
+    if like is not None:
+        _refuse({"--from-states": from_states, "--single": single or None, "--support": support}, "--states")
+    if bounds is not None and (unit not in (None, "user") or relation is not None or accuracy is not None):
+        raise ParameterError(
+            "--bounds goes with users, and takes their relation from its file; leave out "
+            "--relation and --accuracy"
+        )
+    limits = {"user": None, "max_events": max_events, "max_per_pair": max_per_pair}
+    of_earlier = like is not None and unit is None and bounds is None
+    if of_earlier:
+        given = {"--relation": relation, "--max-events": max_events, "--max-per-pair": max_per_pair}
+        _refuse(given, "--unit (without it, the unit is that of the release in --like, with its bounds)")
 
     import dpmarkov as dpm
     from dpmarkov.events import make_layout
     from dpmarkov.odds import odds
 
     budget = dpm.Budget(epsilon=epsilon, delta=delta)
-    earlier = None if like is None else dpm.load(like)
     layout = None
     if states is not None:
-        space = parse_states(f"1..{states}") if states.isdecimal() else parse_states(states)
+        space = dpm.StateSpace.range(1, int(states) + 1) if states.isdecimal() else parse_states(states)
         sources = None if from_states is None else parse_states(from_states)
         layout = make_layout(states=space, source_states=sources, support=support, single=single)
+    if bounds is None:
+        # Before anything is loaded: where the unit is that of --like, this is the default for now.
+        protected = parse_unit(unit, relation, limits)
+    earlier = None if like is None else dpm.load(like)
     if bounds is not None:
-        if unit not in (None, "user") or relation is not None or accuracy is not None:
-            raise ParameterError(
-                "--bounds goes with users, and takes their relation from its file; leave out "
-                "--relation and --accuracy"
-            )
         report = dpm.BoundsReport.from_charge(dpm.Charge.load(bounds))
         tried = {} if max_events is None else {"bounds": [max_events]}
         compared = dpm.plan_bounds(
@@ -99,16 +115,13 @@ def plan(
             **tried,
         )
         if as_json:
-            click.echo(json.dumps(compared.to_dict(), indent=1))
+            print_json(compared.to_dict(), budget.epsilon, budget.delta)
             return
         click.echo(compared.describe())
         print_warning(budget.epsilon, budget.delta)
         return
-    limits = {"user": None, "max_events": max_events, "max_per_pair": max_per_pair}
-    if earlier is not None and unit is None and relation is None and not any(limits.values()):
-        protected = earlier.guarantee.unit
-    else:
-        protected = parse_unit(unit, relation, limits)
+    if earlier is not None and of_earlier:
+        protected = _unit_of(earlier)
     made = dpm.plan(
         layout, unit=protected, budget=budget, expected_events=events, like=earlier, accuracy=accuracy
     )
@@ -118,3 +131,24 @@ def plan(
         return
     click.echo(made.describe())
     click.echo(f"\nWhat epsilon = {epsilon:g} means\n{table.describe()}")
+
+
+def _refuse(options: Mapping[str, object], needed: str) -> None:
+    """Refuse options that would be ignored."""
+    for name, value in options.items():
+        if value is not None:
+            raise ParameterError(f"{name} goes with {needed}; leave it out")
+
+
+def _unit_of(earlier: "Release") -> "Unit":
+    """The unit of an earlier release, where there are mechanisms to compare for it."""
+    unit = earlier.guarantee.unit
+    if unit.name in UNITS:
+        return unit
+    instead = (
+        ", or see its noise with dpmarkov release ... --unit timepoint --theta FILE --dry-run --length T"
+    )
+    raise UnitError(
+        f"the earlier release protects the unit {unit.name}, for which there is one mechanism and nothing to "
+        f"compare. Give --unit for another one{instead if unit.name == 'timepoint' else ''}"
+    )

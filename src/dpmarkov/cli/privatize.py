@@ -80,6 +80,10 @@ def privatize(data: str, **options: Any) -> None:
         unknown = [name for name in names if name not in named]
         if unknown:
             raise ParameterError(f"--among names {unknown[0]!r}, which is not among the declared states")
+        if len(set(names)) < 2:
+            raise ParameterError(
+                f"--among must name at least two different to-states; got {options['among']!r}"
+            )
         among = (tuple(named[name] for name in names),)
     unit = dpm.Entry(b=options["b"], rows=options["rows"], among=among)
     budget = dpm.Budget(epsilon=options["epsilon"], delta=options["delta"])

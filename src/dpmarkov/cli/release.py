@@ -1,13 +1,12 @@
 """`dpmarkov release`: from a table of events to a saved release."""
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dpmarkov.cli.options import parse_unit, typed
-from dpmarkov.cli.outcome import print_outcome, print_warning
+from dpmarkov.cli.outcome import print_json, print_outcome, print_warning
 from dpmarkov.cli.spending import check_discovery, discover, take_bounds
 from dpmarkov.cli.table import check_table, count_arguments, table_options
 from dpmarkov.cli.timepoint import plan_or_release, refuse_timepoint_options, timepoint_options
@@ -38,13 +37,22 @@ if TYPE_CHECKING:
     type=click.Choice(["auto", "laplace", "gaussian", "dirichlet"]),
     default="auto",
     show_default=True,
-    help="auto takes the least predicted error, from public quantities alone.",
+    help="auto takes the least predicted error, from public quantities alone; with --form, --floor or "
+    "--prior it is the Dirichlet mechanism.",
 )
-@click.option("--form", type=click.Choice(["floor", "prior"]), help="Dirichlet form; chosen by default.")
 @click.option(
-    "--floor", type=float, help="Least Dirichlet parameter of a cell (form floor); chosen by default."
+    "--form",
+    type=click.Choice(["floor", "prior"]),
+    help="The form of the Dirichlet mechanism. Giving --form, --floor or --prior asks for that mechanism.",
 )
-@click.option("--prior", type=float, help="Prior of a cell (form prior); chosen by default.")
+@click.option(
+    "--floor",
+    type=float,
+    help="Asks for the Dirichlet mechanism in the form floor: the least parameter of a cell.",
+)
+@click.option(
+    "--prior", type=float, help="Asks for the Dirichlet mechanism in the form prior: the prior of a cell."
+)
 @click.option(
     "--bounds", metavar="FILE", help="The charge file of `dpmarkov bounds`: its bound and its price."
 )
@@ -64,7 +72,12 @@ if TYPE_CHECKING:
     type=click.Choice(["posterior", "project", "clip"]),
     help="How rows follow from noisy counts: posterior mean (the default), nearest row, or negative to zero.",
 )
-@click.option("--out", metavar="DIRECTORY", help="Where the release goes: release.json, transitions.parquet.")
+@click.option(
+    "--out",
+    metavar="DIRECTORY",
+    help="Where the release goes: release.json, transitions.parquet and, from mechanisms that reveal noisy "
+    "counts, counts.parquet; sequences add the same for their starts and lengths.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace a release that is in the directory.")
 @click.option("--dry-run", is_flag=True, help="Show unit, parameters and predicted error; read nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -208,9 +221,9 @@ def _dry_run(
             "reason": made.reason,
             "predicted": {**asdict(errors), "basis": stand_in.words},
         }
-        click.echo(json.dumps(data, indent=1))
+        print_json(data, budget.epsilon, budget.delta)
         return
-    shown = ", ".join(f"{name} {value}" for name, value in settings.items() if name != "name")
+    shown = ", ".join(f"{name} {_readable(value)}" for name, value in settings.items() if name != "name")
     stationary = "" if errors.stationary is None else f", stationary error {errors.stationary:.3g}"
     lines = [
         "Nothing was read.",
@@ -224,6 +237,11 @@ def _dry_run(
     ]
     click.echo("\n".join(lines))
     print_warning(budget.epsilon, budget.delta)
+
+
+def _readable(value: object) -> str:
+    """A setting for the terminal; --json has all its digits."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _form_and_floor(

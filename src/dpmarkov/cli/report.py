@@ -2,8 +2,6 @@
 
 import click
 
-from dpmarkov.errors import ParameterError
-
 
 @click.command()
 @click.argument("release_directory", metavar="RELEASE")
@@ -35,14 +33,11 @@ def report(
     """
     from pathlib import Path
 
+    from dpmarkov.cli.options import released_group
     from dpmarkov.releases import load
     from dpmarkov.report import write_report
 
-    made = load(release_directory)
-    if group is not None:
-        if made.groups is None:
-            raise ParameterError(f"--group {group}: this release has no groups; leave it out")
-        made = made.of(int(group) if made.groups.is_integer and group.lstrip("-").isdecimal() else group)
+    made = released_group(load(release_directory), group)
     places, key = map_file, None
     if map_file is not None and not Path(map_file).is_file() and ":" in map_file:
         places, _, key = map_file.rpartition(":")

@@ -1,7 +1,5 @@
 """`dpmarkov show`: what a release holds and what it guarantees."""
 
-import json
-
 import click
 
 
@@ -10,8 +8,12 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def show(release_directory: str, as_json: bool) -> None:
     """Print the guarantee, the size and the long run of the release in the directory RELEASE."""
+    from dpmarkov.cli.outcome import print_json
     from dpmarkov.releases import load
     from dpmarkov.releases.describe import summary
 
     made = load(release_directory)
-    click.echo(json.dumps(summary(made), indent=1) if as_json else made.describe())
+    if as_json:
+        print_json(summary(made), made.guarantee.epsilon, made.guarantee.delta)
+        return
+    click.echo(made.describe())

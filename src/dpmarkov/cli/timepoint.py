@@ -1,13 +1,12 @@
 """`dpmarkov release --unit timepoint`: a person's data, hidden point by point under a declared class."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 import click
 
 from dpmarkov.cli.options import parse_states, typed
-from dpmarkov.cli.outcome import print_outcome, print_warning
+from dpmarkov.cli.outcome import print_json, print_outcome, print_warning
 from dpmarkov.errors import ParameterError
 
 __all__ = ["plan_or_release", "refuse_timepoint_options", "timepoint_options"]
@@ -89,7 +88,7 @@ def plan_or_release(data: str, options: dict[str, Any]) -> None:
             theta, options["length"], epsilon=options["epsilon"], statistic=statistic, secrets=secrets
         )
         if options["as_json"]:
-            click.echo(json.dumps(noise.to_dict(), indent=1))
+            print_json(noise.to_dict(), options["epsilon"], 0.0)
             return
         click.echo(noise.describe())
         print_warning(options["epsilon"], 0.0)

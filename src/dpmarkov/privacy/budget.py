@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from dpmarkov.errors import ParameterError
 from dpmarkov.privacy.readable import readable_up
 
@@ -11,10 +13,7 @@ __all__ = ["Budget", "check_delta", "check_epsilon"]
 
 def check_epsilon(epsilon: float) -> float:
     """`epsilon` as a float, refused unless it is finite and > 0."""
-    try:
-        value = float(epsilon)
-    except (TypeError, ValueError):
-        raise ParameterError(f"epsilon must be a finite number > 0; got {epsilon!r}") from None
+    value = _number(epsilon)
     if not (math.isfinite(value) and value > 0):
         raise ParameterError(f"epsilon must be a finite number > 0; got {epsilon!r}")
     return value
@@ -22,13 +21,20 @@ def check_epsilon(epsilon: float) -> float:
 
 def check_delta(delta: float) -> float:
     """`delta` as a float, refused unless 0 <= delta < 1."""
-    try:
-        value = float(delta)
-    except (TypeError, ValueError):
-        raise ParameterError(f"delta must be a number with 0 <= delta < 1; got {delta!r}") from None
+    value = _number(delta)
     if not 0 <= value < 1:
         raise ParameterError(f"delta must be a number with 0 <= delta < 1; got {delta!r}")
     return value
+
+
+def _number(given: object) -> float:
+    """`given` as a float; NaN for what is no number: a truth value or a text."""
+    if isinstance(given, bool | np.bool_ | str | bytes):
+        return math.nan
+    try:
+        return float(given)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,4 +58,4 @@ class Budget:
         object.__setattr__(self, "delta", check_delta(self.delta))
 
     def __str__(self) -> str:
-        return f"epsilon = {self.epsilon:.6g}, delta = {readable_up(self.delta)}"
+        return f"epsilon = {readable_up(self.epsilon, 6)}, delta = {readable_up(self.delta)}"

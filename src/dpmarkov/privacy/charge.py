@@ -2,18 +2,19 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dpmarkov.errors import EngineError, ParameterError, ReleaseFormatError, UnitError
+from dpmarkov.errors import ParameterError, ReleaseFormatError, UnitError
 from dpmarkov.privacy.budget import Budget
 from dpmarkov.privacy.certify import fraction_down, fraction_up
 from dpmarkov.privacy.profile import Profile
 from dpmarkov.privacy.readable import readable_up
 from dpmarkov.privacy.unit import Unit
+from dpmarkov.whole import write_whole
 
 __all__ = ["Charge", "remaining", "total_delta"]
 
@@ -46,7 +47,7 @@ class Charge:
     epsilon: float
     delta: float
     profile: Profile
-    result: Mapping[str, Any]
+    result: Mapping[str, Any] = field(hash=False)
 
     def check(self, unit: Unit) -> None:
         """Refuse a release whose unit the look did not protect."""
@@ -60,7 +61,7 @@ class Charge:
 
     def in_words(self) -> str:
         """Purpose and price in a line."""
-        return f"{self.purpose}: epsilon = {self.epsilon:.6g}, delta = {readable_up(self.delta)}"
+        return f"{self.purpose}: epsilon = {readable_up(self.epsilon, 6)}, delta = {readable_up(self.delta)}"
 
     def to_dict(self) -> dict[str, Any]:
         """The charge as it stands in its file."""
@@ -77,16 +78,13 @@ class Charge:
         }
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write the charge to a file; it may be shared."""
+        """Write the charge to a file, whole or not at all; it may be shared."""
         target = Path(path)
         if target.exists() and not overwrite:
-            raise ParameterError(f"{target} exists; choose another file or allow overwriting")
-        try:
-            target.write_text(
-                json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+            raise ParameterError(
+                f"{target} exists; choose another file or replace it (--overwrite; in Python overwrite=True)"
             )
-        except OSError as error:
-            raise EngineError(f"{target} cannot be written: {error.strerror}") from None
+        write_whole(target, (json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n").encode())
         return target
 
     @classmethod

@@ -33,13 +33,17 @@ def readable_up(value: float, digits: int = 3) -> str:
 
 
 def odds_factor(epsilon: float, form: str) -> str:
-    """e^epsilon in that format, or the next power of ten where no format would be readable.
+    """e^epsilon in that format, rounded up, or the next power of ten where no format would be readable.
 
-    >>> odds_factor(1.0, ".4g"), odds_factor(1e6, ".4g")
-    ('2.718', '10^434,295')
+    >>> odds_factor(1.0, ".4g"), odds_factor(8.0, ",.0f"), odds_factor(1e6, ".4g")
+    ('2.719', '2,981', '10^434,295')
     """
     if epsilon <= _NO_PROTECTION:
-        return format(math.exp(epsilon), form)
+        factor = math.exp(epsilon)
+        if form == ",.0f":
+            return f"{math.ceil(factor):,}"
+        # e^epsilon itself may lie a hair above its double.
+        return readable_up(math.nextafter(factor, math.inf), int(form.strip(".g")))
     power = epsilon / math.log(10)
     return f"10^{math.ceil(power):,}" if power < 1e9 else f"10^({readable_up(power)})"
 
@@ -54,9 +58,9 @@ def budget_warning(epsilon: float, delta: float) -> str:
     warnings = []
     if epsilon > LARGE_EPSILON:
         warnings.append(
-            f"epsilon = {epsilon:.3g} is large. By the guarantee alone, one unit may shift the odds of a "
-            f"conclusion {odds_factor(epsilon, ',.0f')}-fold{no_protection(epsilon)}; values up to 1 are "
-            f"strong, up to {LARGE_EPSILON:g} common"
+            f"epsilon = {readable_up(epsilon, 6)} is large. By the guarantee alone, one unit may shift the "
+            f"odds of a conclusion {odds_factor(epsilon, ',.0f')}-fold{no_protection(epsilon)}; values up to "
+            f"1 are strong, up to {LARGE_EPSILON:g} common"
         )
     if delta > LARGE_DELTA:
         warnings.append(

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from dpmarkov.errors import ParameterError, UnitError
 from dpmarkov.layout import Layout
 from dpmarkov.privacy.budget import Budget
-from dpmarkov.privacy.calibrate import calibrate, need_delta, round_down
+from dpmarkov.privacy.calibrate import calibrate, round_down
 from dpmarkov.privacy.pairs import BetaPair
 from dpmarkov.privacy.unit import Destination, Entry
 from dpmarkov.queries.mechanism import EntryDirichlet, Way
@@ -53,7 +53,11 @@ class Request:
             raise ParameterError(
                 f"budget must be a dpmarkov.Budget(epsilon=..., delta=...); got {self.budget!r}"
             )
-        need_delta(self.budget)
+        if self.budget.delta == 0:
+            raise ParameterError(
+                "delta = 0 asks for a pure guarantee, which the Dirichlet mechanism of a sensitive matrix "
+                "does not have; ask for a delta > 0, such as 1e-6"
+            )
         if self.way not in ("lifted", "assumed"):
             raise ParameterError(f"way must be 'lifted' or 'assumed'; got {self.way!r}")
         for name, value, high in (
@@ -65,7 +69,8 @@ class Request:
                 raise ParameterError(f"{name} must be a number with 0 < {name} < {high:g}; got {value!r}")
         if self.eta is None and (self.way == "assumed" or self.k is not None or self.eta_bar is not None):
             raise ParameterError(
-                "give eta, the least share of a watched entry, with way='assumed', k or eta_bar"
+                "give eta (--eta), the least share of a watched entry: the way 'assumed' (--assumed), k and "
+                "eta_bar need it"
             )
 
     @property
@@ -223,7 +228,9 @@ def _check_border(request: Request, rows: _Rows) -> None:
             "room: |W| eta + eta_bar must be below 1"
         )
     if bar > 0 and np.all(rows.outside == 0):
-        raise ParameterError("eta_bar is the share outside the index set; here every entry is in it")
+        raise ParameterError(
+            "eta_bar (--eta-bar) is the share outside the index set; here every entry is in it"
+        )
 
 
 def _fits(mechanism: EntryDirichlet, request: Request) -> bool:

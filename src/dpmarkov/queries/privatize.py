@@ -121,7 +121,7 @@ def privatize_average(
     if array.ndim != 2 or array.shape[0] == 0:
         raise InputError(f"give the vectors, at least one, as rows of a matrix; got shape {array.shape}")
     if isinstance(unit, Entry) and unit.rows == "all":
-        raise ParameterError("an average protects one of its vectors: use Entry(b=..., rows='one')")
+        raise ParameterError("an average protects one of its vectors: rows must be 'one', the default")
     if layout is None:
         layout = Layout(target=StateSpace.range(0, array.shape[1]))
     request = Request(
@@ -243,8 +243,8 @@ def _multiples(values: Flat, layout: Layout, mechanism: EntryDirichlet) -> npt.N
         full = cells.row_sums(inside).astype(float) > 1 - mechanism.eta_bar + SUM_SLACK
         if np.any(low & mechanism.watched) or np.any(full):
             raise InputError(
-                "the input does not lie in the bordered simplex that way='assumed' assumes, so it has no "
-                "guarantee and nothing was released. Whoever learns of this refusal learns that. Use "
-                "way='lifted', which takes any input"
+                "the input does not lie in the bordered simplex that the way 'assumed' (--assumed) assumes, "
+                "so it has no guarantee and nothing was released. Whoever learns of this refusal learns "
+                "that. The way 'lifted', the default, takes any input"
             )
     return np.floor(np.ldexp(values, mechanism.bits)).astype(np.int64)

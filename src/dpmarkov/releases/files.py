@@ -1,7 +1,8 @@
 """A release on disk: `release.json` and `transitions.parquet`, written whole or not at all.
 
 With sequences there are also `starts.parquet` and `lengths.parquet`; a mechanism that reveals noisy counts
-adds a file of these for each. `row_totals.parquet` is there where noisy row totals were bought.
+adds a file of these for each (`counts.parquet` for the transitions). `row_totals.parquet` is there
+where noisy row totals were bought.
 
 Rows, order and size of the files depend on the layout alone: probabilities are stored plain, without
 compression or statistics, so that not even a file's size tells anything about the draw.
@@ -55,7 +56,8 @@ def check_output(path: str | PathLike[str], *, overwrite: bool = False) -> Path:
     present = {entry.name for entry in folder.iterdir()}
     if present and not overwrite:
         raise ParameterError(
-            f"{folder} exists and is not empty; choose another directory or allow overwriting"
+            f"{folder} exists and is not empty; choose another directory or replace what is in it "
+            "(--overwrite; in Python overwrite=True)"
         )
     foreign = sorted(present - _OWN_FILES)
     if foreign:
@@ -203,13 +205,23 @@ def _labels(space: StateSpace, at: npt.NDArray[np.int64]) -> pa.Array:
 
 
 def load(path: str | PathLike[str]) -> Release:
-    """Read a release that `save` wrote, after checking its schema, its version and its tables' hashes."""
+    """Read a release that `save` wrote, after checking its schema, its version and its tables' hashes.
+
+    Parameters
+    ----------
+    path
+        The directory, or the `release.json` in it.
+    """
     folder = Path(path)
+    if folder.name == RELEASE_FILE and folder.is_file():
+        folder = folder.parent
     manifest = folder / RELEASE_FILE
     if not manifest.is_file():
-        raise ReleaseFormatError(
-            f"{folder} holds no {RELEASE_FILE}; give the directory that a release was saved to"
-        )
+        if folder.is_dir():
+            problem = f"{folder} holds no {RELEASE_FILE}"
+        else:
+            problem = f"{folder} is a file" if folder.exists() else f"there is no {folder}"
+        raise ReleaseFormatError(f"{problem}; give the directory that a release was saved to")
     try:
         document = json.loads(manifest.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -275,7 +287,8 @@ def _read_table(
         raise ReleaseFormatError(
             f"{name} does not match its hash in {RELEASE_FILE}: it is damaged or was changed"
         )
-    table = pq.read_table(io.BytesIO(data))
+    # Without threads: one that still runs when the interpreter ends aborts the process.
+    table = pq.ParquetFile(io.BytesIO(data), pre_buffer=False).read(use_threads=False)
     if column not in table.column_names or table.num_rows != size:
         raise ReleaseFormatError(f"{name} does not fit the states in {RELEASE_FILE}")
     return np.asarray(table.column(column).to_numpy())
