@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import privacy_truth as truth
 import pytest
@@ -125,7 +126,10 @@ def test_the_certified_composition_is_close_to_the_floating_one():
         )
 
 
-@pytest.mark.parametrize("epsilon", [140.89162485176936, 1e4 / 3, 787104.0999561762])
+@pytest.mark.parametrize(
+    "epsilon",
+    [140.89162485176936, 1e4 / 3, 787104.0999561762, 1708.2279769357874, 26742.80358111634, 87877.95790082318],
+)
 def test_just_below_the_largest_loss_nothing_is_rounded_away(epsilon):
     """Losses in the thousands are floats with errors of their own; the truth is 1 - e^-(what is missing)."""
     scale = math.nextafter(3 / epsilon, 0)
@@ -133,6 +137,31 @@ def test_just_below_the_largest_loss_nothing_is_rounded_away(epsilon):
     assert missing > 0
     claimed = Profile(((DiscreteLaplacePair(scale=scale, shift=1),) * 3,)).certified_delta(epsilon)
     assert -math.expm1(-missing) <= claimed <= 1e-7
+
+
+@pytest.mark.parametrize(
+    ("shift", "scale", "epsilon"),
+    [
+        (2500, 7.0, 714.2857142),
+        (1500, 299.9999999997, 10.0),
+        (1500, 2999.9999999999995, 1.0),
+        (1100, 733.3333333333333, 3.0),
+    ],
+)
+def test_a_long_lattice_is_not_read_a_hair_too_far_right(shift, scale, epsilon):
+    """More losses than are listed one by one; the truth in 50 digits."""
+    with mpmath.workdps(50):
+        step = 1 / mpmath.mpf(scale)
+        q = mpmath.exp(-step)
+        masses = [1 / (1 + q)] + [(1 - q) / (1 + q) * q**j for j in range(1, shift)]
+        exact = mpmath.mpf(0)
+        for j in range(shift):
+            missing = (2 * shift - 2 * j) * step - mpmath.mpf(epsilon)
+            if missing <= 0:
+                break
+            exact -= mpmath.fsum(masses[i] * masses[j - i] for i in range(j + 1)) * mpmath.expm1(-missing)
+    claimed = Profile(((DiscreteLaplacePair(scale=scale, shift=shift),) * 2,)).certified_delta(epsilon)
+    assert 0 < exact <= claimed <= float(exact) * 1.01 + 1e-13
 
 
 def test_few_losses_are_composed_exactly():

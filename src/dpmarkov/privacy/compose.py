@@ -25,7 +25,7 @@ import numpy.typing as npt
 from scipy.signal import lfilter
 
 from dpmarkov.errors import EngineError, ParameterError
-from dpmarkov.privacy.few_losses import FewLosses, add_up, few_losses
+from dpmarkov.privacy.few_losses import ROUNDING, FewLosses, add_up, few_losses
 from dpmarkov.privacy.pairs import Pair
 
 __all__ = ["Composition", "composition"]
@@ -126,7 +126,11 @@ class Composition:
         """The delta for `epsilon`, rounded up; from the largest finite loss on the infinite one's alone."""
         if self.largest_loss is not None and Fraction(epsilon) >= self.largest_loss:
             return self.failure
-        return min(1.0, float(np.exp(self.log_delta(epsilon))) * (1 + SLACK) + 5e-324)
+        # A place on the grid is a float with an error of its own: the curve is read a little to its left.
+        grid = self.losses
+        reach = max(abs(epsilon), abs(grid.first * grid.step), (grid.first + self.curve.size) * grid.step)
+        value = float(np.exp(self.log_delta(epsilon - ROUNDING * reach)))
+        return min(1.0, value * (1 + SLACK) + 5e-324)
 
 
 def composition(pairs: tuple[Pair, ...], certified: bool = False) -> Composition | FewLosses:

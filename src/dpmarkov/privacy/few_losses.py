@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from dpmarkov.privacy.pairs import Pair
 
-__all__ = ["FewLosses", "add_up", "few_losses"]
+__all__ = ["ROUNDING", "FewLosses", "add_up", "few_losses"]
 
 Floats = npt.NDArray[np.float64]
 
 _SLACK = 1e-9
-_ROUNDING = 2.0**-46
+ROUNDING = 2.0**-46
 """Losses are sums of at most some dozens of floats: they are right to this share of the largest."""
 _MOST_ATOMS = 4000
 
@@ -51,7 +51,7 @@ class FewLosses:
         """The delta for `epsilon`, rounded up; from the largest finite loss on the infinite one's alone."""
         if epsilon >= self.largest_loss:
             return self.failure
-        raised = self.losses + _ROUNDING * float(self.largest_loss)
+        raised = self.losses + ROUNDING * float(self.largest_loss)
         return min(1.0, self._at(epsilon, raised) * (1 + _SLACK) + 5e-324)
 
 
