@@ -10,10 +10,10 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "dpmarkov"
 BASE = {"errors", "states", "support", "layout"}
 ALLOWED = {
     "chain": {"errors", "states", "entropy"},
-    "export": {"errors", "states", "support", "layout", "entropy", "releases", "chain"},
+    "export": {"errors", "states", "support", "layout", "entropy", "releases", "chain", "whole"},
     "utility": BASE | {"entropy", "releases", "chain", "privacy", "postprocess", "noise"},
     "report": BASE
-    | {"entropy", "releases", "chain", "privacy", "utility", "postprocess", "odds", "planning"},
+    | {"entropy", "releases", "chain", "privacy", "utility", "postprocess", "odds", "planning", "whole"},
     "postprocess": {"errors", "states", "support", "layout", "noise"},
 }
 FORBIDDEN = {

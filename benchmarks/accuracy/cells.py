@@ -141,7 +141,7 @@ def run_cell(data: DataSet, unit_name: str, epsilon: float) -> Cell:
     gaussian_scale = peers.opendp_scale("gaussian", norms.l2, budget)
     ours_laplace = choose(layout, unit=unit, budget=budget, mechanism="laplace").mechanism
     ours_gaussian = choose(layout, unit=unit, budget=budget, mechanism="gaussian").mechanism
-    dirichlet = plan_dirichlet(layout, unit=unit, budget=budget, expected_events=events).mechanism
+    dirichlet = plan_dirichlet(layout, unit=unit, budget=budget, expected_events=events)
     notes = {
         "auto": choice.reason,
         "OpenDP Laplace, clipped": f"scale {laplace_scale:.4g}",

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dpmarkov.errors import ParameterError
+from dpmarkov.privacy.budget import check_epsilon
 from dpmarkov.privacy.readable import LARGE_EPSILON, budget_warning
 from dpmarkov.privacy.unit import Unit
 
@@ -136,6 +137,11 @@ def odds(
     --------
     >>> table = odds(release.guarantee.evidence.profile, epsilon=1.0)  # doctest: +SKIP
     """
+    if not callable(getattr(curve, "delta", None)):
+        raise ParameterError(
+            f"odds need a whole curve, such as guarantee.evidence.profile; got {type(curve).__name__}"
+        )
+    epsilon = check_epsilon(epsilon)
     if not priors or not all(0 < prior < 1 for prior in priors):
         raise ParameterError(f"priors must lie strictly between 0 and 1; got {list(priors)!r}")
     # A coarse grid can only overstate what an attacker may do: every point of it is a valid bound.
@@ -161,7 +167,7 @@ def _question(unit: Unit | None) -> str:
         return "whether one unit is in the data"
     if unit.to_dict().get("relation") == "add_remove" or unit.name == "visit":
         return f"whether one {unit.name} is in the data"
-    return f"which of two possibilities is true of one {unit.name}"
+    return f"which of two possible values one {unit.name} has"
 
 
 def _best_guess(curve: Curve, prior: float) -> float:
@@ -195,5 +201,6 @@ def _at_most(value: float) -> str:
     """An upper bound in percent: rounded up to two places, and never to a certainty that it is not."""
     if value >= 1:
         return "100%"
-    shown = math.ceil(1e4 * value - 1e-6) / 100
+    # Floats add a hair to what is exact, such as 0.9: a ten-thousandth of the last place is not rounded up.
+    shown = max(math.ceil(1e4 * value - 1e-4), 1 if value > 0 else 0) / 100
     return f"{shown:.2f}%" if shown < 99.995 else "<100%"

@@ -98,9 +98,9 @@ def test_upper_bounds_are_rounded_up():
 
 
 def test_an_enormous_epsilon_is_a_power_of_ten_rounded_up():
-    assert odds_factor(50.0, ",.0f") == f"{math.exp(50):,.0f}"
-    assert odds_factor(51.0, ",.0f") == "10^23"
-    assert 51 / math.log(10) < 23
+    assert odds_factor(20.0, ",.0f") == f"{math.ceil(math.exp(20)):,}"
+    assert odds_factor(21.0, ",.0f") == "10^10"
+    assert 9 < 21 / math.log(10) < 10
     assert odds_factor(1e6, ".4g") == "10^434,295"
     assert odds_factor(1e300, ".4g") == "10^(4.35e+299)"
     assert "in practice no protection" in budget_warning(1e6, 0.0)
@@ -112,7 +112,24 @@ def test_text_and_bad_priors():
     assert "73.11%" in table.in_words
     assert "whether one unit is in the data" in table.in_words
     moved = odds(Profile(((PurePair(epsilon=1.0),),)), epsilon=1.0, unit=Event(relation="replace"))
-    assert "which of two possibilities is true of one event" in moved.in_words
+    assert "which of two possible values one event has" in moved.in_words
     assert table.to_dict()["rows"][2]["prior"] == 0.5
     with pytest.raises(ParameterError, match="strictly between"):
         odds(Profile(((PurePair(epsilon=1.0),),)), epsilon=1.0, priors=(0.0,))
+    for epsilon in (math.nan, 0.0, -1.0, math.inf, "1"):
+        with pytest.raises(ParameterError, match="epsilon must be a finite number > 0"):
+            odds(Profile(((PurePair(epsilon=1.0),),)), epsilon=epsilon)
+    with pytest.raises(
+        ParameterError, match=r"odds need a whole curve, such as guarantee\.evidence\.profile"
+    ):
+        odds(ApproximatePair(epsilon=1.0, delta=0.1), epsilon=1.0)
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-4, 0.03, 0.7, 2.1, 9.0, 40.0])
+def test_what_is_printed_is_never_below_what_was_computed(epsilon):
+    table = odds(Profile(((PurePair(epsilon=epsilon),),)), epsilon=epsilon, priors=(1e-7, 0.0123, 0.5, 0.987))
+    printed = [line.split()[-2:] for line in table.describe().splitlines()[4:8]]
+    for row, shown in zip(table.rows, printed, strict=True):
+        for value, text in zip((row.guess_after, row.posterior), shown, strict=True):
+            percent = 100.0 if text == "<100%" else float(text.removesuffix("%"))
+            assert 100 * value - 1e-6 <= percent <= 100 * value + 0.01 or (text == "0.01%" and value > 0)

@@ -1,5 +1,6 @@
 """Plan and auto: chosen from public quantities, checked against measured errors on real data."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -29,7 +30,9 @@ def test_auto_depends_on_public_quantities_alone():
     assert first.guarantee.to_dict() == second.guarantee.to_dict()
     reason = first.mechanism["reason"]
     assert reason.startswith("laplace-counts was chosen because")
-    assert "nothing of the data was looked at" in reason
+    assert reason.endswith(
+        "events (1,000 a row: none were declared)). The choice rests on public quantities alone."
+    )
 
 
 def test_auto_takes_gaussian_noise_where_a_user_spreads_over_many_cells():
@@ -86,8 +89,8 @@ def test_a_plan_from_an_earlier_release_has_one_prediction():
         assert made.chosen == "laplace"
         return made.reason
 
-    assert reason(2.0) == "laplace-counts, which has the least row error here."
-    assert reason(0.3).startswith("laplace-counts, whose row error is close to the least here;")
+    assert reason(2.0) == "laplace-counts: it has the least row error here."
+    assert reason(0.3).startswith("laplace-counts: its row error is close to the least here")
     assert "ask for it by name (mechanism 'dirichlet')" in reason(0.05)
 
 
@@ -170,6 +173,90 @@ def test_like_a_release_without_noisy_counts_needs_a_size():
     with pytest.raises(ParameterError, match="give the expected number of events"):
         reference_like(earlier)
     assert reference_like(earlier, events=4000).counts.values.sum() == pytest.approx(4000, rel=0.1)
+    sold = dpm.release(counts, unit=REPLACE, budget=BUDGET, mechanism="dirichlet", totals_share=0.5, seed=1)
+    totals = reference_like(sold).counts.matrix().sum(axis=1)
+    assert np.abs(totals - np.maximum(sold.row_totals, 0)).max() < 20
+    assert totals.sum() == pytest.approx(4000, rel=0.1)
+
+
+def test_like_a_release_of_nothing_the_declared_size_is_spread_evenly():
+    nothing = dpm.TransitionCounts(LAYOUT, np.zeros(400, dtype=int))
+    earlier = dpm.release(nothing, unit=REPLACE, budget=BUDGET, seed=1)
+    silent = dataclasses.replace(earlier, noisy_counts=-np.abs(earlier.noisy_counts))
+    assert reference_like(silent, events=8000).counts.values.sum() == pytest.approx(8000, rel=0.1)
+    with pytest.raises(ParameterError, match="no event beyond its noise"):
+        reference_like(silent)
+
+
+def test_a_plan_is_tuned_to_the_size_of_the_earlier_release():
+    few = dpm.TransitionCounts(LAYOUT, np.random.default_rng(2).poisson(0.4, 400))
+    earlier = dpm.release(few, unit=REPLACE, budget=dpm.Budget(epsilon=5, delta=1e-6), seed=1)
+    like, told = (
+        plan(like=earlier, unit=REPLACE, budget=BUDGET, expected_events=events, epsilons=(1.0,))
+        for events in (None, float(reference_like(earlier).counts.values.sum()))
+    )
+    assert [item.mechanism for item in like.predictions] == [item.mechanism for item in told.predictions]
+    assert "-: not tried" not in like.describe()
+    assert str(like) == repr(like) == like.describe()
+
+
+def test_a_prediction_is_for_the_size_that_was_declared():
+    """A release rounds the guess, which it prints; a plan prints nothing of a release."""
+    made, rounded = (
+        plan(LAYOUT, unit=REPLACE, budget=BUDGET, expected_events=events, epsilons=(1.0,))
+        for events in (14_900, 10_000)
+    )
+    assert "14,900 events" in made.basis
+    assert made.predictions[0].errors.row < 0.9 * rounded.predictions[0].errors.row
+    assert [item.mechanism for item in made.predictions] == [item.mechanism for item in rounded.predictions]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"unit": "event"}, "unit must be a unit such as"),
+        ({"unit": dpm.Event}, "unit must be a unit such as"),
+        ({"budget": 1}, "budget must be a dpmarkov.Budget"),
+        ({"layout": 65}, "a plan needs a layout, such as"),
+        ({"layout": None}, "a plan needs a layout, such as"),
+        ({"like": "last-year"}, "like must be a release, such as"),
+        ({"expected_events": "9000"}, "must be a number from 1 to 1e\\+15; got '9000'"),
+        ({"expected_events": float("nan")}, "must be a number from 1"),
+        ({"accuracy": "x"}, "accuracy is a row error"),
+        ({"epsilons": np.array([])}, "at least one epsilon"),
+    ],
+)
+def test_a_wrong_plan_is_refused_in_words(change, message):
+    with pytest.raises(ParameterError, match=message):
+        plan(**{"layout": LAYOUT, "unit": REPLACE, "budget": BUDGET, **change})
+
+
+def test_a_plan_is_like_a_release_of_its_own_shape():
+    counts = dpm.TransitionCounts(LAYOUT, np.full(400, 30))
+    earlier = dpm.release(counts, unit=REPLACE, budget=BUDGET, seed=1)
+    other = dpm.Layout.square(dpm.StateSpace.range(0, 12))
+    with pytest.raises(ParameterError, match=r"the layout is 12 x 12 states.*leave one of them out"):
+        plan(other, unit=REPLACE, budget=BUDGET, like=earlier)
+
+
+def test_visits_are_planned_without_a_composition_for_each_epsilon():
+    made = plan(LAYOUT, unit=dpm.Visit(), budget=BUDGET, expected_events=50_000, epsilons=(0.5, 1.0))
+    curves = {item.name: len(item.curve) for item in made.predictions}
+    assert curves == {"laplace": 2, "gaussian": 2, "dirichlet": 1}
+    assert "-: not tried; for this unit each epsilon takes seconds there." in made.describe()
+
+
+def test_auto_takes_the_noise_with_the_least_predicted_error_of_two_that_are_close():
+    """17 pages, a visitor's 20 events, 2 in a cell: Gaussian noise is narrower, Laplace rows are better."""
+    layout = dpm.Layout.square(dpm.StateSpace.range(0, 17))
+    unit = dpm.User(max_events=20, max_per_pair=2)
+    choice = choose(layout, unit=unit, budget=BUDGET, expected_events=4_000_000)
+    made = {
+        name: choose(layout, unit=unit, budget=BUDGET, mechanism=name).mechanism
+        for name in ("laplace", "gaussian")
+    }
+    assert made["gaussian"].noise.std < made["laplace"].noise.std
+    assert choice.mechanism == made["laplace"]
 
 
 def test_no_mechanism_for_a_unit_that_moves_no_counts():

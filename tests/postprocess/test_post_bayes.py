@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import dpmarkov.postprocess
 from dpmarkov.errors import ParameterError
 from dpmarkov.layout import Layout
-from dpmarkov.postprocess import METHODS, NoiseLaw, clip, estimate_probabilities, posterior_mean
+from dpmarkov.postprocess import METHODS, NoiseLaw, clip, estimate_probabilities, posterior_mean, sampling
 from dpmarkov.postprocess.mixture import fit_mixture
 from dpmarkov.postprocess.sampling import count_posterior
 from dpmarkov.postprocess.simplex import to_rows
@@ -279,9 +279,33 @@ def test_a_table_of_a_few_cells_is_no_law_of_nature():
     assert np.mean(covered[False]) >= 0.82
 
 
+def test_draws_that_lean_on_no_prior_keep_intervals_of_tiny_tables_honest(monkeypatch):
+    """3 x 3 cells, 24 tables: 95 % intervals cover in 90 %, in 60 % without those draws.
+
+    216 cells share 72 rows: standard errors of 2.5 and 5.4 %.
+    """
+    cells, law = Support.full(3, 3), NoiseLaw(kind="laplace", scale=40.0)
+    covered = {}
+    for guess in (sampling.GUESS_CELLS, 1e-9):
+        monkeypatch.setattr(sampling, "GUESS_CELLS", guess)
+        rng, found = np.random.default_rng(4), []
+        for _ in range(24):
+            true = rng.poisson(rng.gamma(0.3, 3.0, 9) + 150 * np.eye(3).ravel())
+            p = true / np.repeat(cells.row_sums(true), 3)
+            posterior = count_posterior(true + noise(law, 9, rng), cells, law, is_chain=True)
+            draws = posterior.draws(200, np.random.default_rng(9), every_prior=True).reshape(200, 3, 3)
+            shares = draws / np.maximum(draws.sum(axis=2, keepdims=True), 1e-9)
+            low, high = np.quantile(shares.reshape(200, 9), [0.025, 0.975], axis=0)
+            found.append(np.mean((low <= p) & (p <= high)))
+        covered[guess] = np.mean(found)
+    with_them, without = covered.values()
+    assert with_them >= 0.82
+    assert without <= 0.75
+
+
 @pytest.mark.parametrize(("n", "events", "scale", "worst"), [(20, 50, 2.0, 1.2), (100, 1000, 10.0, 1.1)])
 def test_a_sparse_distribution_is_not_smeared_over_its_cells(n, events, scale, worst):
-    """40 draws of a few common categories among many: 1.07 and .93 times the error of clipping.
+    """40 draws of a few common categories among many: 1.10 and .94 times the error of clipping.
 
     A guess that every cell holds about the mean count, worth 20 cells, made it 1.7 and 1.45 times.
     """

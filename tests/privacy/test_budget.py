@@ -31,9 +31,10 @@ def test_a_claim_is_printed_rounded_up() -> None:
     assert str(dpm.Budget(epsilon=0.1)) == "epsilon = 0.1, delta = 0"
     assert str(dpm.Budget(epsilon=1000)) == "epsilon = 1000, delta = 0"
     assert budget_warning(1000, 0).startswith("epsilon = 1000 is large")
-    for epsilon in (1e-300, 0.1, math.log(2), 1.0, 7.3, 12.0, 49.9):
+    for epsilon in (1e-300, 0.1, math.log(2), 1.0, 7.3, 12.0, 19.9):
         for form in (".4g", ",.0f"):
             assert float(odds_factor(epsilon, form).replace(",", "")) >= math.exp(epsilon)
+            assert int(odds_factor(epsilon + 21, form).removeprefix("10^")) >= (epsilon + 21) / math.log(10)
     assert odds_factor(1.0, ".4g") == "2.719"
 
 

@@ -1,6 +1,5 @@
 """`dpmarkov plan`: mechanisms side by side before anything is spent."""
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -27,9 +26,15 @@ if TYPE_CHECKING:
 @click.option("--single", is_flag=True, help="A single distribution over the states, without from-states.")
 @click.option("--support", metavar="FILE", help="CSV of allowed pairs (columns from, to).")
 @click.option(
-    "--like", metavar="RELEASE", help="An earlier release of similar data: a much closer prediction."
+    "--like",
+    metavar="RELEASE",
+    help="Instead of --states: an earlier release of similar data, a much closer prediction.",
 )
-@click.option("--events", type=float, help="A public guess of the number of events.")
+@click.option(
+    "--events",
+    type=float,
+    help="A public guess of the number of events; by default 1,000 a row, or as many as --like shows.",
+)
 @click.option(
     "--unit", help="What is protected: event (default; with --like, its unit), destination, user or visit."
 )
@@ -44,7 +49,9 @@ if TYPE_CHECKING:
 @click.option("--epsilon", type=float, help="Privacy budget, > 0.")
 @click.option("--delta", type=float, default=1e-6, show_default=True, help="Privacy budget, 0 <= delta < 1.")
 @click.option(
-    "--accuracy", type=float, help="A wanted row error, such as .05: adds the epsilon that it needs."
+    "--accuracy",
+    type=float,
+    help="A wanted row error, such as .05: adds the epsilon that it needs, up to 8.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 def plan(
@@ -127,7 +134,7 @@ def plan(
     )
     table = odds(made.profile, epsilon=epsilon, unit=protected)
     if as_json:
-        click.echo(json.dumps({**made.to_dict(), "odds": table.to_dict()}, indent=1))
+        print_json({**made.to_dict(), "odds": table.to_dict()}, budget.epsilon, budget.delta)
         return
     click.echo(made.describe())
     click.echo(f"\nWhat epsilon = {epsilon:g} means\n{table.describe()}")

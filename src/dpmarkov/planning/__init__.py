@@ -6,7 +6,7 @@ earlier release. Nothing sensitive is read, so nothing is spent.
 
 from dpmarkov.planning.bounds import BoundCost, BoundsPlan, plan_bounds
 from dpmarkov.planning.choose import Choice, choose
-from dpmarkov.planning.dirichlet import DirichletPlan, expected_events_guess, plan_dirichlet
+from dpmarkov.planning.dirichlet import declared_events, expected_events_guess, plan_dirichlet
 from dpmarkov.planning.plan import Plan, Prediction, plan
 from dpmarkov.planning.predict import Errors, predicted_errors
 from dpmarkov.planning.reference import Reference, reference, reference_like
@@ -15,12 +15,12 @@ __all__ = [
     "BoundCost",
     "BoundsPlan",
     "Choice",
-    "DirichletPlan",
     "Errors",
     "Plan",
     "Prediction",
     "Reference",
     "choose",
+    "declared_events",
     "expected_events_guess",
     "plan",
     "plan_bounds",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dpmarkov.errors import ParameterError, UnitError
 from dpmarkov.layout import Layout
 from dpmarkov.planning.choose import candidates
-from dpmarkov.planning.dirichlet import expected_events_guess
+from dpmarkov.planning.dirichlet import declared_events
 from dpmarkov.planning.predict import predicted_errors
 from dpmarkov.planning.reference import reference, reference_like
 from dpmarkov.privacy.budget import Budget
@@ -124,7 +124,7 @@ def plan_bounds(
             raise ParameterError("a plan needs a layout (states), or an earlier release that it is like")
         layout = like.layout
     left = remaining(budget, [report.charge])
-    events = report.events() if expected_events is None else expected_events_guess(layout, expected_events)
+    events = report.events() if expected_events is None else declared_events(layout, expected_events)
     costs = []
     for m in sorted({*bounds, report.max_events}):
         pairs = None if max_per_pair is None else min(max_per_pair, m)

@@ -28,7 +28,11 @@ CHOICES = ("auto", "laplace", "gaussian", "dirichlet")
 _LIMIT = 40
 MARGIN = 1.25
 """A Dirichlet draw must be predicted better by this factor: post-processing of noisy counts adapts to
-structure (sparse rows, busy columns) that a prediction's public shape lacks; a Dirichlet draw does not."""
+structure (sparse rows, busy columns) that a prediction's public shape lacks; a Dirichlet draw does not.
+Predicted better by up to 1.25 it was measured at .8 to 1.6 times the error of noisy counts on thin tables."""
+
+_FAR_WIDER = 1.5
+"""Noise with a standard deviation so much larger needs no prediction: its post-processing is the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +94,7 @@ def calibrated(
     if name == "dirichlet":
         return plan_dirichlet(
             layout, unit=unit, budget=budget, form=form, floor=floor, expected_events=expected_events
-        ).mechanism
+        )
     raise ParameterError(f"mechanism must be one of {', '.join(CHOICES)}; got {name!r}")
 
 
@@ -198,8 +202,7 @@ def choose(
         raise UnitError(f"no mechanism has a guarantee for the unit {unit.name!r} and {budget}")
     noises = {name: made.noise.std for name, made in found.items() if isinstance(made, Additive)}
     for name in noises:
-        if noises[name] > min(noises.values()):
-            # The same post-processing of wider noise.
+        if noises[name] > _FAR_WIDER * min(noises.values()):
             del found[name]
     if len(found) == 1:
         name, made = next(iter(found.items()))
@@ -214,10 +217,11 @@ def choose(
         else "is close to the least, and it adapts to structure"
     )
     others = " and ".join(found[name].name for name in errors if name != best)
-    guess = "declared" if expected_events is not None else "guessed"
+    size = f"{events:,} " + (
+        "declared events" if expected_events is not None else "events (1,000 a row: none were declared)"
+    )
     reason = (
         f"{found[best].name} was chosen because its predicted error of a row {rank} (beside {others}, on "
-        f"public stand-in counts) for {events:,} {guess} events: nothing of the data was looked at for this "
-        "choice."
+        f"public stand-in counts of {size}). The choice rests on public quantities alone."
     )
     return Choice(mechanism=found[best], reason=reason)

@@ -1,4 +1,4 @@
-"""What accuracy to expect, computed without touching the data.
+"""The Dirichlet mechanism for a budget: its form and its floor by predicted error, without touching the data.
 
 The prediction needs a shape of the data. Nobody has looked, so a public one stands in: from-states and, in
 each row, to-states with shares proportional to 1/rank (Zipf's law, which traffic and page views follow
@@ -7,6 +7,7 @@ closely), and a guessed number of events.
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ from dpmarkov.privacy.budget import Budget
 from dpmarkov.privacy.calibrate import calibrate, round_down
 from dpmarkov.privacy.unit import Unit
 
-__all__ = ["DirichletPlan", "beta_error", "expected_events_guess", "plan_dirichlet"]
+__all__ = ["beta_error", "declared_events", "expected_events_guess", "plan_dirichlet"]
 
 Flat = npt.NDArray[np.float64]
 
@@ -34,74 +35,22 @@ _ROW_SAMPLES = 24
 _CELL_SAMPLES = 40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DirichletPlan:
-    """A calibrated Dirichlet mechanism and the error that is predicted for it.
-
-    Parameters
-    ----------
-    layout, unit, budget
-        What was planned for.
-    mechanism
-        The mechanism with its calibrated weight.
-    row_error
-        Predicted total variation between a private row and the true one, averaged over events.
-    expected_events
-        The public guess that the prediction rests on.
-    """
-
-    layout: Layout
-    unit: Unit
-    budget: Budget
-    mechanism: Dirichlet
-    row_error: float
-    expected_events: int
-
-    def describe(self) -> str:
-        """Unit, parameters and predicted error in words."""
-        lifted = self.mechanism.alpha / self.mechanism.weight
-        effect = (
-            f"cells below {lifted:.4g} counts are lifted to it"
-            if self.mechanism.form == "floor"
-            else f"every cell gains {lifted:.4g} counts"
+def declared_events(layout: Layout, guess: float | None = None) -> float:
+    """The number of events to plan for: the user's public guess, or 1,000 a row."""
+    value = EVENTS_PER_ROW * layout.cells.n_rows if guess is None else guess
+    if isinstance(value, bool) or not (isinstance(value, Real) and 1 <= value <= _MOST_EVENTS):
+        raise ParameterError(
+            f"the expected number of events must be a number from 1 to {_MOST_EVENTS:.0e}; got {guess!r}"
         )
-        return "\n".join(
-            [
-                "Nothing was read.",
-                f"Shape       {self.layout}",
-                f"Unit        {self.unit}",
-                f"Budget      {self.budget}",
-                f"Mechanism   {self.mechanism.name}, weight {self.mechanism.weight:.6g} an event, "
-                f"floor {self.mechanism.alpha:.6g}: {effect}",
-                f"Prediction  row error {self.row_error:.2g} (total variation, mean over events) if there "
-                f"are about {self.expected_events:,} events (a guess) spread as Zipf's law has it",
-            ]
-        )
-
-    def to_dict(self) -> dict[str, object]:
-        """The plan as plain values."""
-        return {
-            "unit": self.unit.to_dict(),
-            "relation": self.unit.relation_in_words,
-            "epsilon": self.budget.epsilon,
-            "delta": self.budget.delta,
-            "mechanism": self.mechanism.to_dict(),
-            "predicted_row_error": self.row_error,
-            "expected_events_guess": self.expected_events,
-        }
+    return float(value)
 
 
 def expected_events_guess(layout: Layout, guess: float | None = None) -> int:
-    """The number of events to plan for: the user's public guess, or 1,000 a row.
+    """The same to one significant digit: what a release chooses by, and says.
 
-    Rounded to one significant digit, so that a user who types the exact number of rows does not publish it.
+    So a user who types the exact number of rows does not publish it.
     """
-    value = EVENTS_PER_ROW * layout.cells.n_rows if guess is None else guess
-    if isinstance(value, bool) or not (math.isfinite(value) and 1 <= value <= _MOST_EVENTS):
-        raise ParameterError(
-            f"the expected number of events must lie between 1 and {_MOST_EVENTS:.0e}; got {guess!r}"
-        )
-    return int(float(f"{value:.0e}"))
+    return int(float(f"{declared_events(layout, guess):.0e}"))
 
 
 def plan_dirichlet(
@@ -112,7 +61,7 @@ def plan_dirichlet(
     form: Form | None = None,
     floor: float | None = None,
     expected_events: float | None = None,
-) -> DirichletPlan:
+) -> Dirichlet:
     """The Dirichlet mechanism for a budget; form and floor are chosen by predicted error unless given."""
     if form is not None and form not in FORMS:
         raise ParameterError(f"form must be one of {', '.join(FORMS)}; got {form!r}")
@@ -130,15 +79,8 @@ def plan_dirichlet(
             _row_errors(candidate, floors, weights, reference), floors.tolist(), weights.tolist(), strict=True
         )
     ]
-    error, chosen, alpha, weight = min(choices)
-    return DirichletPlan(
-        layout=layout,
-        unit=unit,
-        budget=budget,
-        mechanism=Dirichlet(form=chosen, weight=weight, alpha=alpha),
-        row_error=error,
-        expected_events=events,
-    )
+    _, chosen, alpha, weight = min(choices)
+    return Dirichlet(form=chosen, weight=weight, alpha=alpha)
 
 
 def _floors(unit: Unit) -> Flat:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from dpmarkov.errors import ParameterError, UnitError
 from dpmarkov.layout import Layout
 from dpmarkov.mechanisms.base import Mechanism
 from dpmarkov.planning.choose import MARGIN, candidates, choose
-from dpmarkov.planning.dirichlet import expected_events_guess
+from dpmarkov.planning.dirichlet import declared_events
 from dpmarkov.planning.predict import Errors, enough_draws, predicted_errors, smallest_reliable
 from dpmarkov.planning.reference import reference, reference_like
 from dpmarkov.privacy.budget import Budget
@@ -62,7 +63,7 @@ class Prediction:
         return f"{least:g} or less" if wanted == least else f"{wanted:.3g}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Plan:
     """Predictions for one unit and budget; no data was touched.
 
@@ -106,7 +107,7 @@ class Plan:
             f"Basis: {self.basis}.",
             "",
             f"{'mechanism':<18}{'row error':>11}{'stationary':>12}{'reliable from':>15}"
-            + (f"{f'epsilon for {self.accuracy:g}':>18}" if self.accuracy is not None else ""),
+            + (f"{f'epsilon for {self.accuracy:g}':>22}" if self.accuracy is not None else ""),
         ]
         for item in self.predictions:
             end = "-" if item.errors.stationary is None else f"{item.errors.stationary:.3g}"
@@ -114,7 +115,7 @@ class Plan:
                 f"{item.mechanism.name:<18}{item.errors.row:>11.3g}{end:>12}{item.smallest_reliable:>15.3g}"
             )
             if self.accuracy is not None:
-                line += f"{item.in_words_for_accuracy():>18}"
+                line += f"{item.in_words_for_accuracy():>22}"
             lines.append(line)
         lines += ["", "Predicted row error by epsilon:"]
         grid = sorted({e for item in self.predictions for e, _ in item.curve})
@@ -125,13 +126,20 @@ class Plan:
                 f"{item.mechanism.name:<18}"
                 + "".join(f"{known[e]:>9.3g}" if e in known else f"{'-':>9}" for e in grid)
             )
+        if any(len(item.curve) < len(grid) for item in self.predictions):
+            lines.append("-: not tried; for this unit each epsilon takes seconds there.")
         lines += [
             "",
-            f"auto: {self.reason}",
+            f"auto takes {self.reason}",
             "Errors are total variation; the row error is averaged over events.",
-            "Reliable: at least four standard errors.",
+            "Reliable: a probability, in the row of a typical event, of at least four standard errors.",
         ]
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a script."""
@@ -142,6 +150,7 @@ class Plan:
             "basis": self.basis,
             "chosen": self.chosen,
             "reason": self.reason,
+            "accuracy": self.accuracy,
             "mechanisms": [
                 {
                     "mechanism": item.mechanism.to_dict(),
@@ -183,19 +192,21 @@ def plan(
     epsilons
         Where the curve is computed.
     """
-    if layout is None:
-        if like is None:
-            raise ParameterError("a plan needs a layout (states), or an earlier release that it is like")
-        layout = like.layout
-    if accuracy is not None and not 0 < accuracy < 1:
-        raise ParameterError(f"accuracy is a row error between 0 and 1; got {accuracy!r}")
-    if not epsilons:
+    if layout is None and like is not None:
+        layout = getattr(like, "layout", None)
+    layout = _checked(layout, unit, budget, like)
+    if accuracy is not None and not (isinstance(accuracy, Real) and 0 < accuracy < 1):
+        raise ParameterError(f"accuracy is a row error between 0 and 1, such as 0.05; got {accuracy!r}")
+    if not len(epsilons):
         raise ParameterError("the curve needs at least one epsilon")
     if like is None:
-        stand_in = reference(layout, expected_events_guess(layout, expected_events))
+        stand_in = reference(layout, declared_events(layout, expected_events))
     else:
-        events = None if expected_events is None else expected_events_guess(layout, expected_events)
+        events = None if expected_events is None else declared_events(layout, expected_events)
         stand_in = reference_like(like, events=events)
+        if expected_events is None:
+            # Mechanisms are tuned to the size that the earlier release shows.
+            expected_events = max(1.0, float(stand_in.counts.values.sum()) * layout.n_groups)
     found = candidates(layout, unit=unit, budget=budget, expected_events=expected_events)
     if not found:
         raise UnitError(f"no mechanism has a guarantee for the unit {unit.name!r} and {budget}")
@@ -233,17 +244,35 @@ def plan(
     )
 
 
+def _checked(layout: Layout | None, unit: Unit, budget: Budget, like: "Release | None") -> Layout:
+    """The layout, where all of it is what it should be."""
+    if not isinstance(unit, Unit):
+        raise ParameterError(f"unit must be a unit such as dpmarkov.Event(); got {unit!r}")
+    if not isinstance(budget, Budget):
+        raise ParameterError(f"budget must be a dpmarkov.Budget(epsilon=..., delta=...); got {budget!r}")
+    if like is not None and not isinstance(getattr(like, "layout", None), Layout):
+        raise ParameterError(f"like must be a release, such as dpmarkov.load('last-year/'); got {like!r}")
+    if not isinstance(layout, Layout):
+        raise ParameterError(
+            "a plan needs a layout, such as dpmarkov.Layout.square(states), or an earlier release that it is "
+            f"like; got {layout!r}"
+        )
+    if like is not None and like.layout != layout:
+        raise ParameterError(
+            f"the layout is {layout}, and the earlier release one of {like.layout}: leave one of them out"
+        )
+    return layout
+
+
 def _choice_beside(predictions: list[Prediction], chosen: str) -> str:
     """What `auto` takes, from a small stand-in alone, beside the predictions of this plan."""
     best = predictions[0]
     taken = next(item for item in predictions if item.name == chosen)
     if best is taken:
-        return f"{taken.mechanism.name}, which has the least row error here."
+        return f"{taken.mechanism.name}: it has the least row error here."
     if taken.errors.row <= MARGIN * best.errors.row:
-        return (
-            f"{taken.mechanism.name}, whose row error is close to the least here; its rows adapt to "
-            "structure that no prediction knows."
-        )
+        why = "; its rows adapt to structure that no prediction knows" if best.name == "dirichlet" else ""
+        return f"{taken.mechanism.name}: its row error is close to the least here{why}."
     return (
         f"{taken.mechanism.name}, by the shape and the number of events alone. By the predictions above, "
         f"{best.mechanism.name} is more accurate: ask for it by name (mechanism {best.name!r})."

@@ -88,7 +88,7 @@ def reference(layout: Layout, events: float, *, limit: int = _LIMIT) -> Referenc
     return Reference(
         counts=_counts(cells, values, is_chain),
         shrink=factor,
-        words=f"the public shape (Zipf's law) of {layout} and {events:,.0f} event" + "s" * (events != 1),
+        words=f"the public shape (Zipf's law) of {layout} and {_events(events)}",
     )
 
 
@@ -108,27 +108,36 @@ def reference_like(release: "Release", *, events: float | None = None) -> Refere
     probabilities = release.probabilities[block.at]
     if release.noisy_counts is not None:
         totals = np.maximum(np.asarray(cells.row_sums(release.noisy_counts[block.at]), dtype=float), 0.0)
+    elif release.row_totals is not None:
+        totals = np.maximum(np.asarray(release.row_totals[block.rows], dtype=float), 0.0)
     elif events is None:
         raise ParameterError(
-            "this release holds no noisy counts, so its size is unknown: give the expected number of events"
+            "this release holds no noisy counts, so its size is unknown: give the expected number of events "
+            "(expected_events=, --events)"
         )
     elif release.layout.is_chain:
-        totals = np.asarray(release.stationary_distribution, dtype=float) * events
+        totals = np.asarray(release.stationary_distribution, dtype=float)
     else:
-        totals = np.full(cells.n_rows, events / cells.n_rows)
+        totals = np.ones(cells.n_rows)
     if events is not None:
-        totals = totals * (events / release.layout.n_groups / max(totals.sum(), 1.0))
+        if not totals.any():
+            totals = np.ones(cells.n_rows)
+        totals = totals * (events / release.layout.n_groups / totals.sum())
     expected = probabilities * np.repeat(totals, cells.row_sizes)
     values = np.floor(expected + scattered(cells.n_cells, 2)).astype(np.int64)
     if not values.any():
         raise ParameterError(
             "the earlier release shows no event beyond its noise: plan from the states instead, or give the "
-            "expected number of events"
+            "expected number of events (expected_events=, --events)"
         )
     counts = _counts(cells, values, release.layout.is_chain)
     of_groups = "the first group of " if release.layout.n_groups > 1 else ""
-    words = f"{of_groups}an earlier release of {release.layout}"
+    words = f"{of_groups}an earlier release of {release.layout}, {_events(values.sum())}"
     return Reference(counts=counts, shrink=1.0, words=words)
+
+
+def _events(number: float) -> str:
+    return f"{number:,.0f} event{'' if number == 1 else 's'}"
 
 
 def _counts(cells: Support, values: npt.NDArray[np.int64], is_chain: bool) -> TransitionCounts:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from dpmarkov.postprocess.blend import share_of_mean
 from dpmarkov.postprocess.mixture import Fit, fit_mixture
 from dpmarkov.postprocess.noise import NoiseLaw
-from dpmarkov.postprocess.simplex import clip
+from dpmarkov.postprocess.simplex import check_cells, clip
 from dpmarkov.postprocess.slowest import restore_slowest
 from dpmarkov.postprocess.structure import factor_ensemble, rank_one
 from dpmarkov.postprocess.table import RateTable, rate_table
@@ -78,6 +78,7 @@ def posterior_mean(
     is_chain
         Whether rows and columns are the same states, so that the diagonal gets a prior of its own.
     """
+    check_cells("noisy", np.asarray(noisy), cells.n_cells, whole=True)
     values = np.asarray(noisy, dtype=np.int64)
     table = rate_table(law)
     nothing = np.zeros(values.size, dtype=bool)

@@ -50,7 +50,13 @@ def sinkhorn(matrix: npt.ArrayLike, *, tolerance: float = 1e-12, limit: int = 10
     stochastic matrices. It is unbiased only to first order in the noise: scaling by noisy sums couples the
     errors of a row and a column, a bias of the order of the variance of those sums.
     """
-    given = np.array(matrix, dtype=float)
+    try:
+        given = np.array(matrix, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(
+            "sinkhorn takes a matrix of numbers, such as release.transition_matrix; got "
+            f"{type(matrix).__name__}"
+        ) from None
     if given.ndim != 2 or given.shape[0] != given.shape[1]:
         raise InputError(f"a doubly stochastic matrix is square; got shape {given.shape}")
     if not np.all(np.isfinite(given)) or np.any(given <= 0):

@@ -7,7 +7,7 @@ from dpmarkov.errors import ParameterError
 from dpmarkov.layout import Layout
 from dpmarkov.postprocess.bayes import posterior_mean
 from dpmarkov.postprocess.noise import NoiseLaw
-from dpmarkov.postprocess.simplex import clip, project, to_rows
+from dpmarkov.postprocess.simplex import check_cells, clip, project, to_rows
 
 __all__ = ["METHODS", "check_method", "estimate_probabilities"]
 
@@ -43,6 +43,7 @@ def estimate_probabilities(
         zeros). `"project"`: the nearest row with the noisy total. `"clip"`: negative counts become zero.
     """
     check_method(method)
+    check_cells("noisy", np.asarray(noisy), layout.cells.n_cells, whole=True)
     result = np.empty(layout.cells.n_cells)
     for block in layout.blocks:
         values, cells = noisy[block.at], block.cells

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from dpmarkov.postprocess.simplex import project
+from dpmarkov.postprocess.simplex import check_cells, project
 from dpmarkov.support import Support
 
 __all__ = ["remove_prior"]
@@ -30,6 +30,8 @@ def remove_prior(probabilities: Flat, cells: Support, *, prior: float, weighted_
         w N for each row, from a public total, or a noisy one that was charged. Values below the prior's own
         weight are lifted to it, since such a row holds more prior than data.
     """
+    check_cells("probabilities", np.asarray(probabilities), cells.n_cells)
+    check_cells("weighted_totals", np.asarray(weighted_totals), cells.n_rows)
     sizes = cells.row_sizes
     pull = prior * sizes
     strength = np.maximum(np.asarray(weighted_totals, dtype=float), pull)

@@ -3,9 +3,9 @@
 For a cell with noisy count y the posterior is proportional to P(noise = y - x) times the learnt prior of the
 true count x. The noise's law is exact and public; the prior was learnt from all noisy cells. A prior that was
 learnt is not known: where single cells matter, half of the draws are made under the next likely one, since
-where the two disagree either may be right; and as the learning starts from a guess that counts as twenty
-cells, that share of the draws (20 of 45 in a table of 25 cells, hardly any in one of thousands) leans on no
-prior at all. Nothing sensitive is read, so the draws cost no privacy.
+where the two disagree either may be right; and as what a small table teaches is mostly the guess that the
+learning starts from, 20 of 20 + n draws (n cells: 20 of 45 in a table of 25 cells, hardly any in one of
+thousands) lean on no prior at all. Nothing sensitive is read, so the draws cost no privacy.
 """
 
 from collections.abc import Iterator

@@ -3,11 +3,24 @@
 import numpy as np
 import numpy.typing as npt
 
+from dpmarkov.errors import InputError
 from dpmarkov.support import Support
 
-__all__ = ["clip", "project", "to_rows"]
+__all__ = ["check_cells", "clip", "project", "to_rows"]
 
 Flat = npt.NDArray[np.float64]
+
+
+def check_cells(name: str, values: npt.NDArray[np.generic], size: int, *, whole: bool = False) -> None:
+    """Refuse what is not one finite number (with `whole`, of an integer type) for each cell or row."""
+    kind = np.integer if whole else np.number
+    if values.shape != (size,) or not np.issubdtype(values.dtype, kind):
+        raise InputError(
+            f"{name} must be a flat array of {size:,} {'integers' if whole else 'numbers'}; got shape "
+            f"{values.shape} of {values.dtype}"
+        )
+    if not whole and not np.all(np.isfinite(values)):
+        raise InputError(f"{name} must be finite numbers; the array has others")
 
 
 def clip(noisy: npt.NDArray[np.generic]) -> Flat:
@@ -33,8 +46,10 @@ def project(noisy: npt.NDArray[np.generic], cells: Support, totals: Flat | None 
     The projection takes the same amount off each cell that stays positive (Duchi et al. 2008), so the row
     keeps its total where clipping inflates it.
     """
+    check_cells("noisy", np.asarray(noisy), cells.n_cells)
     values = np.asarray(noisy, dtype=float)
     wanted = np.asarray(cells.row_sums(values) if totals is None else totals, dtype=float)
+    check_cells("totals", wanted, cells.n_rows)
     rows, starts, sizes = cells.row_of_cell, cells.indptr[:-1], cells.row_sizes
     order = np.lexsort((-values, rows))
     descending = values[order]

@@ -11,8 +11,8 @@ LARGE_EPSILON = 5.0
 LARGE_DELTA = 1e-3
 """Above this a warning is due: one unit in a thousand may be given away whole."""
 
-_NO_PROTECTION = 50.0
-"""Above this, e^epsilon is written as a power of ten."""
+_NO_PROTECTION = 20.0
+"""Above this, e^epsilon (hundreds of millions) is written as a power of ten: nobody reads its digits."""
 
 
 def readable_up(value: float, digits: int = 3) -> str:
@@ -35,15 +35,16 @@ def readable_up(value: float, digits: int = 3) -> str:
 def odds_factor(epsilon: float, form: str) -> str:
     """e^epsilon in that format, rounded up, or the next power of ten where no format would be readable.
 
-    >>> odds_factor(1.0, ".4g"), odds_factor(8.0, ",.0f"), odds_factor(1e6, ".4g")
-    ('2.719', '2,981', '10^434,295')
+    >>> odds_factor(1.0, ".4g"), odds_factor(8.0, ",.0f"), odds_factor(12.0, ".4g"), odds_factor(1e6, ".4g")
+    ('2.719', '2,981', '162,800', '10^434,295')
     """
     if epsilon <= _NO_PROTECTION:
         factor = math.exp(epsilon)
         if form == ",.0f":
             return f"{math.ceil(factor):,}"
         # e^epsilon itself may lie a hair above its double.
-        return readable_up(math.nextafter(factor, math.inf), int(form.strip(".g")))
+        shown = readable_up(math.nextafter(factor, math.inf), int(form.strip(".g")))
+        return f"{float(shown):,.0f}" if "e" in shown else shown
     power = epsilon / math.log(10)
     return f"10^{math.ceil(power):,}" if power < 1e9 else f"10^({readable_up(power)})"
 

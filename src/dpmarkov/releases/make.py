@@ -101,6 +101,8 @@ def release(
             postprocess=postprocess,
         )
         mechanism, reason = choice.mechanism, choice.reason
+        if charges:
+            reason += " So is what was learnt before at a price, which the guarantee covers."
     elif any(given is not None for given in (form, floor, expected_events, totals_share, postprocess)):
         raise ParameterError(
             "form, floor, expected_events, totals_share and postprocess choose a mechanism; leave them out "
