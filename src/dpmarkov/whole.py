@@ -1,12 +1,27 @@
-"""A file written whole or not at all."""
+"""A file written whole or not at all, and never by accident over another one."""
 
 import os
 import tempfile
+from os import PathLike
 from pathlib import Path
 
-from dpmarkov.errors import EngineError
+from dpmarkov.errors import EngineError, ParameterError
 
-__all__ = ["write_whole"]
+__all__ = ["check_free", "write_whole"]
+
+
+def check_free(path: str | PathLike[str], *, overwrite: bool) -> Path:
+    """`path`, refused where a file would be lost."""
+    if not os.fspath(path):
+        raise ParameterError("the output is an empty text; name a file")
+    target = Path(path)
+    if target.is_dir():
+        raise ParameterError(f"{target} is a directory; name a file")
+    if target.exists() and not overwrite:
+        raise ParameterError(
+            f"{target} exists; choose another file or replace it (--overwrite; in Python overwrite=True)"
+        )
+    return target
 
 
 def write_whole(target: Path, data: bytes) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dpmarkov as dpm
+from dpmarkov.cli.release import release
 
 Run = Callable[..., Any]
 PAIRS = ("--from", "a", "--to", "b", "--states", "x,y,z", "--epsilon")
@@ -155,3 +156,59 @@ def test_privatize_speaks_of_its_options(run: Run, tmp_path: Path) -> None:
         assert words in result.err
         assert "Laplace" not in result.err
         assert "way=" not in result.err
+
+
+def test_bought_row_totals_tell_where_there_is_nothing_but_noise(
+    run: Run, trips: Path, tmp_path: Path
+) -> None:
+    empty = tmp_path / "empty.csv"
+    empty.write_text("a,b\n")
+    note = "the total of all counts does not stand out of the noise"
+    fixed = ("--seed", 1, "--mechanism", "dirichlet", "--totals-share", 0.1)
+    for i, (table, epsilon, expected) in enumerate(
+        [(trips, 1, False), (empty, 1, True), (trips, 1e-9, True)]
+    ):
+        result = run("release", table, *PAIRS, epsilon, *fixed, "--out", tmp_path / str(i))
+        assert result.code == 0, result.err
+        assert (note in result.out) == expected, (i, result.out)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--prior", "nan"), "--prior must be a number from 1e-6 to 1e9; got nan"),
+        (("--floor", 1e-7), "--floor must be a number from 1e-6 to 1e9; got 1e-07"),
+        (("--mechanism", "laplace", "--prior", 1), "go with --mechanism dirichlet; got --mechanism laplace"),
+        (("--mechanism", "gaussian", "--form", "floor"), "--form, --floor and --prior go with --mechanism"),
+        (("--mechanism", "laplace", "--totals-share", 0.1), "--totals-share goes with --mechanism dirichlet"),
+        (("--totals-share", "nan"), "--totals-share must be a number > 0 and < 1, such as 0.1; got nan"),
+        (("--mechanism", "dirichlet", "--postprocess", "clip"), "ask for --mechanism laplace or gaussian"),
+        (("--prior", 1, "--postprocess", "clip"), "--postprocess says how rows follow from noisy counts"),
+        (("--out", ""), "--out is missing"),
+    ],
+)
+def test_options_are_refused_by_their_own_names(
+    run: Run, tmp_path: Path, options: tuple[object, ...], words: str
+) -> None:
+    """Before anything is read: the table is not there."""
+    result = run("release", "absent.csv", *PAIRS, 1, "--out", tmp_path / "out", *options)
+    assert result.code == 2
+    assert words in result.err
+    assert "mechanism=" not in result.err
+
+
+def test_the_help_groups_options_and_names_their_defaults(run: Run) -> None:
+    text = " ".join(run("release", "--help").out.split())
+    names = " ".join(option.opts[0] for option in release.params)
+    assert "--delta --bounds --discover-states --other --theta" in names
+    assert "--mechanism --form --floor --prior --totals-share --postprocess --expected-events" in names
+    assert "rounded to one significant digit. 1,000 a row by default" in text
+    assert text.count("1e-6 to 1e9") == 2
+
+
+def test_outputs_are_named(run: Run, grouped: Path, tmp_path: Path) -> None:
+    for command in (("export", grouped, "--to", "csv"), ("report", grouped)):
+        assert "the output is an empty text; name a file" in run(*command, "--group", 1, "--out", "").err
+        (tmp_path / "mine").write_text("mine")
+        result = run(*command, "--group", 1, "--out", tmp_path / "mine")
+        assert "choose another file or replace it (--overwrite; in Python overwrite=True)" in result.err

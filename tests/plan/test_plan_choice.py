@@ -313,7 +313,7 @@ def test_the_post_processing_that_was_asked_for_is_what_the_release_holds(method
 
 def test_post_processing_needs_noisy_counts():
     for options in ({"mechanism": "dirichlet"}, {"floor": 5.0}, {"form": "prior", "totals_share": 0.1}):
-        with pytest.raises(ParameterError, match="mechanism='laplace' or 'gaussian'"):
+        with pytest.raises(ParameterError, match="the mechanism 'laplace' or 'gaussian'"):
             choose(LAYOUT, unit=REPLACE, budget=BUDGET, postprocess="project", **options)
     with pytest.raises(ParameterError, match="one of posterior, project, clip; got 'best'"):
         choose(LAYOUT, unit=REPLACE, budget=BUDGET, postprocess="best")

@@ -128,7 +128,14 @@ def test_the_certified_composition_is_close_to_the_floating_one():
 
 @pytest.mark.parametrize(
     "epsilon",
-    [140.89162485176936, 1e4 / 3, 787104.0999561762, 1708.2279769357874, 26742.80358111634, 87877.95790082318],
+    [
+        140.89162485176936,
+        1e4 / 3,
+        787104.0999561762,
+        1708.2279769357874,
+        26742.80358111634,
+        87877.95790082318,
+    ],
 )
 def test_just_below_the_largest_loss_nothing_is_rounded_away(epsilon):
     """Losses in the thousands are floats with errors of their own; the truth is 1 - e^-(what is missing)."""

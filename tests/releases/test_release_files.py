@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 
 import dpmarkov as dpm
 from dpmarkov.errors import EngineError, ParameterError, ReleaseFormatError
+from dpmarkov.mechanisms.noisy_posterior import NoisyPosterior
+from dpmarkov.postprocess import NoiseLaw, estimate_probabilities
 from dpmarkov.releases import files
 
 BUDGET = dpm.Budget(epsilon=1, delta=1e-6)
@@ -71,6 +74,39 @@ def test_size_and_order_of_the_files_do_not_depend_on_the_data(tmp_path: Path) -
         del document["files"], document["made"]["time"], document["cite"]
         shapes.add(json.dumps(document))
     assert len(sizes) == len(shapes) == 1
+
+
+def test_noisy_numbers_carry_the_law_of_their_noise(tmp_path: Path) -> None:
+    """A file that is sent on alone leads back to the same rows, by public parameters alone."""
+    release = made(mechanism="laplace", postprocess="project")
+    path = release.save(tmp_path / "counts") / "counts.parquet"
+    table = pq.read_table(path)
+    told = json.loads(table.schema.metadata[b"dpmarkov"])
+    assert told["noise_std"] == release.mechanism["noise_std"]
+    law = NoiseLaw(**told["noise"])
+    assert law == NoiseLaw(kind="laplace", scale=release.mechanism["scale"])
+    rows = estimate_probabilities(
+        np.asarray(table.column("noisy_count")), release.layout, law, method="project"
+    )
+    assert np.array_equal(rows, release.probabilities)
+    assert pq.read_schema(path.with_name("transitions.parquet")).metadata is None
+
+    bought = made(form="prior", totals_share=0.1)
+    told = json.loads(
+        pq.read_schema(bought.save(tmp_path / "totals") / "row_totals.parquet").metadata[b"dpmarkov"]
+    )
+    assert told["noise"] == {"kind": "laplace", "scale": bought.mechanism["totals_scale"]}
+
+    drawn = made(mechanism=NoisyPosterior(sigma=20.0, prior=1.0))
+    folder = drawn.save(tmp_path / "drawn")
+    assert json.loads(pq.read_schema(folder / "counts.parquet").metadata[b"dpmarkov"]) == {
+        "noise": {"kind": "gaussian", "scale": 20.0},
+        "noise_std": 20.0,
+    }
+    # A mechanism of somebody's own may mean anything by its parameters, and older files say nothing.
+    own = replace(release, mechanism={"name": "own", "noise": "loud", "scale": "large"})
+    assert pq.read_schema(own.save(tmp_path / "own") / "counts.parquet").metadata is None
+    assert np.array_equal(dpm.load(tmp_path / "own").noisy_counts, release.noisy_counts)
 
 
 def test_a_single_distribution_and_a_rectangle(tmp_path: Path) -> None:
@@ -164,7 +200,7 @@ def test_damaged_foreign_and_newer_files_are_told_apart(tmp_path: Path) -> None:
     assert "reads 1 to 1" in broken(
         manifest.write_text(text.replace('"schema_version": 1', '"schema_version": 9'))
     )
-    assert "missing or unreadable" in broken(table.unlink())
+    assert "transitions.parquet cannot be read: No such file" in broken(table.unlink())
     document = json.loads(text)
     for key in ("layout", "guarantee", "mechanism", "made", "files"):
         part = {k: v for k, v in document.items() if k != key}
@@ -296,6 +332,27 @@ def test_loading_leaves_no_thread_that_an_early_exit_would_meet(tmp_path: Path) 
         "sys.exit(len(os.listdir('/proc/self/task')) - before)\n"
     )
     assert subprocess.run([sys.executable, "-c", code, str(folder)], check=False).returncode == 0
+
+
+def test_a_file_that_may_not_be_read_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = made().save(tmp_path / "out")
+
+    def refuse(path: Path, *_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.raises(
+        ReleaseFormatError, match=r"release\.json cannot be read: Permission denied"
+    ) as caught:
+        dpm.load(folder)
+    assert "damaged" not in str(caught.value)
+
+
+def test_an_output_without_a_name_is_refused_in_words() -> None:
+    with pytest.raises(ParameterError, match="an empty text; name a directory"):
+        made().save("")
 
 
 def test_the_release_is_found_by_its_file_too(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from dpmarkov.report import report_html
 from dpmarkov.report.figures.matrix import strongest_flows
 from dpmarkov.report.html import data, script
 from dpmarkov.report.look import look_at
+from dpmarkov.report.pictures import _chance
 from dpmarkov.report.trust import in_percent, share_intervals
 
 
@@ -50,6 +51,18 @@ def test_the_page_says_everything(city: dpm.Release) -> None:
     for assumption in city.guarantee.assumptions:
         assert assumption in text
     assert len(page.encode()) < 6_000_000
+
+
+def test_what_reliable_means_is_said_in_full(noisy: dpm.Release) -> None:
+    text = " ".join(prose(report_html(noisy)).split())
+    assert "lie within half the value of it, and they are no more than 50 percentage points apart." in text
+
+
+def test_bounds_are_rounded_up_and_never_to_a_certainty() -> None:
+    told = [_chance(value, up=True) for value in (0.73106, 0.5, 0.99961, 0.999999, 1 - 1e-9, 1.0, 0.501)]
+    shown = ["73.2", "50", "99.97", "99.9999", "<100", "100", "50.1"]
+    assert told == [f"{number}\u00a0%" for number in shown]
+    assert _chance(0.73106) == "73.1\u00a0%"
 
 
 def test_noisy_counts_say_more(noisy: dpm.Release) -> None:
@@ -158,6 +171,8 @@ def test_a_seeded_release_is_stamped() -> None:
     seeded = dpm.release(counts, unit=dpm.Event(), budget=BUDGET, seed=5)
     text = prose(report_html(seeded))
     assert text.count("NOT PRIVATE") >= 2
+    assert "no odds hold for it" in text
+    assert "guesses right" not in text
 
 
 def test_files_are_written_whole_or_not_at_all(

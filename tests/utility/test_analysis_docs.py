@@ -8,9 +8,10 @@ ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "analysis.md"
 
 
-def test_the_guides_code_runs(capsys):
+def test_the_guides_code_runs(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     scope = {}
     for block in blocks:
         exec(compile(block, "docs/analysis.md", "exec"), scope)
@@ -19,6 +20,7 @@ def test_the_guides_code_runs(capsys):
     assert "this one has 2: {'north', 'south'} (recurrent); {'island'} (recurrent)" in shown
     assert "privacy's noise alone" in shown
     assert "harbour -> station" in shown
+    assert "NoiseLaw(kind=" in shown
 
 
 def test_the_example_runs(capsys):

@@ -97,3 +97,35 @@ def test_only_like_with_like():
         dpm.compare(a, noisy_release(X, 2, states=dpm.StateSpace([*range(11, -1, -1)])))
     with pytest.raises(ParameterError, match="itself"):
         dpm.compare(a, a)
+
+
+@pytest.mark.parametrize("made", [noisy_release, dirichlet_release])
+def test_a_declared_end_leaves_no_shares_to_compare(made):
+    """The row of the end is noise: it has no weight, and a change of it is none."""
+    x = X.copy()
+    x[11], y = 0, x.copy()
+    y[0] = np.roll(y[0], 3)
+    before, after = (
+        replace(made(counts, seed), counting={"kind": "sequences", "end": 11})
+        for counts, seed in ((x, 1), (y, 2))
+    )
+    found = dpm.compare(before, after, draws=100)
+    assert found.ends == (11,)
+    assert [d.name for d in found.distances] == ["rows, weighted by their events"]
+    assert not found.shares
+    assert found.looked_at <= 11 * 12
+    assert all(c.origin != 11 for c in found.transitions)
+    text = found.describe()
+    assert "No long run: sequences end in 11, as declared. Shares and that row are not compared." in text
+    assert "long-run shares" not in text
+    assert "stationary" not in text
+    told = json.loads(json.dumps(found.to_dict()))
+    assert told["ends"] == [11]
+    assert told["shares"] == []
+    if made is noisy_release:
+        # The busiest row holds a third of the events and moved as a whole; the end's own row moves nothing.
+        assert {c.origin for c in found.transitions} == {0}
+        share = x[0].sum() / x.sum()
+        moved = 0.5 * np.abs(before.transition_matrix[0] - after.transition_matrix[0]).sum()
+        assert found.distances[0].value == pytest.approx(share * moved, rel=0.2)
+    assert dpm.compare(before, replace(after, counting={}), draws=60).ends == (11,)

@@ -240,3 +240,49 @@ def test_bought_totals_keep_the_intervals_honest(form):
         assert np.mean([u.half_width.mean() for u in bars]) < 0.6 * wide
         assert np.mean(whole, axis=0)[1] < 0.95
     assert "bought" in bars[0].method
+
+
+@pytest.mark.parametrize("kind", ["dirichlet", "laplace"])
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_no_interval_reaches_what_cannot_be(kind, quantity):
+    """Five states, hardly any events: every interval is as wide as can be, and no wider."""
+    x = np.random.default_rng(2).poisson(1.5, (5, 5))
+    release = dirichlet_release(x, 3) if kind == "dirichlet" else noisy_release(x, 3, scale=4.0)
+    least, most = {
+        "recurrence_times": (1, np.inf),
+        "mean_first_passage": (1 - np.eye(5), np.inf),
+        "kemeny_constant": (0, np.inf),
+        "entropy_rate": (0, np.log2(5)),
+        "mixing_time": (1, np.inf),
+        "relaxation_time": (1, np.inf),
+        "tau_inf": (0, 2),
+    }.get(quantity, (0, 1))
+    u = release.uncertainty(quantity, draws=60)
+    assert np.all(least <= u.low)
+    assert np.all(u.low <= u.high)
+    assert np.all(u.high <= most)
+
+
+def test_an_entropy_rate_is_bounded_by_the_moves_that_are_allowed():
+    states = dpm.StateSpace.range(0, 6)
+    ring = dpm.Support.from_pairs(states, states, [(i, (i + k) % 6) for i in range(6) for k in (1, 2)])
+    counts = dpm.TransitionCounts(dpm.Layout.square(states, ring), np.full(12, 4))
+    release = dpm.release(
+        counts, unit=dpm.Event(), budget=dpm.Budget(epsilon=0.2, delta=1e-6), mechanism="laplace"
+    )
+    assert release.uncertainty("entropy_rate", draws=60).high <= 1
+
+
+def test_a_difference_may_be_negative_and_a_time_may_not():
+    """What is above zero in the release and below it in some draws is not cut at zero."""
+    x = np.full((4, 4), 12)
+    x[0, 0] += 3
+    release = next(
+        r
+        for r in (noisy_release(x, s, scale=4.0) for s in range(50))
+        if np.diff(r.transition_matrix[0])[0] < 0
+    )
+    apart = release.uncertainty(lambda chain: chain.dense()[0, 0] - chain.dense()[0, 1], draws=60)
+    assert apart.value > 0 > apart.low
+    times = release.uncertainty(lambda chain: chain.hitting_times([3]), draws=60)
+    assert times.low.min() >= 0

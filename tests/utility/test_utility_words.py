@@ -40,12 +40,21 @@ def uncertain(value, low, high, quantity="transition_matrix"):
         (0.42, 0, 0.89, "0.42 (0 to 0.89)"),
         (0.0412, 0.001, 0.03, "0.041 (0.001 to 0.03)"),
         (0, 0, 0, "0 ± 0"),
+        (33, 0, 100, "33 (0 to 100)"),
+        (12, 10, 400, "12 (10 to 400)"),
+        (12.34, 12.3, 400, "12 (12 to 400)"),
+        (51234.5, 5e4, 9e4, "51000 (50000 to 90000)"),
+        (12345.6, 12345.6, np.inf, "12350 (12350 to inf)"),
         (np.inf, 5, np.inf, "inf (5 to inf)"),
         (np.inf, np.inf, np.inf, "infinite"),
     ],
 )
 def test_lopsided_intervals_show_their_ends(value, low, high, text):
     assert in_words(value, low, high) == text
+
+
+def test_a_single_number_prints_its_ends_in_full():
+    assert "11000 ± 4000 (from 7000 to 15000)" in str(uncertain(11000, 7000, 15000, "kemeny_constant"))
 
 
 def test_no_value_above_zero_is_told_as_zero():
@@ -171,6 +180,15 @@ def test_a_chain_with_a_declared_end_has_no_long_run():
     assert told["end"] == 11
     assert "stationary_distribution" not in told
     assert "ergodic" not in told
+
+
+def test_the_row_of_a_declared_end_is_listed_in_no_chain_however_small():
+    """Three states have nine probabilities, fewer than are listed."""
+    x = np.array([[5, 900, 40], [300, 20, 700], [0, 0, 0]])
+    release = replace(noisy_release(x, 1), counting={"kind": "sequences", "end": 2})
+    listed = release.describe().split("Largest probabilities\n")[1].splitlines()
+    assert [line.split("  ")[1].split(" ->")[0] for line in listed[:6]] == ["0", "1", "1", "0", "1", "0"]
+    assert not any(line.strip().startswith("2 ->") for line in listed)
 
 
 def test_the_citation_of_a_time_point_names_which_are_protected():

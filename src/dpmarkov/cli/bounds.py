@@ -42,12 +42,10 @@ def bounds(
     if out is None:
         raise ParameterError("--out is missing: the charge file, which the release needs")
     check_table(table)
-    from pathlib import Path
-
     import dpmarkov as dpm
+    from dpmarkov.whole import check_free
 
-    if Path(out).exists() and not overwrite:
-        raise ParameterError(f"{out} exists; choose another file or give --overwrite")
+    check_free(out, overwrite=overwrite)
     _, arguments = count_arguments(data, table)
     report = dpm.bounds(
         data, epsilon=epsilon, quantile=quantile, relation=relation, seed=seed, progress=True, **arguments

@@ -113,7 +113,7 @@ def parse_unit(name: str | None, relation: str | None, table: dict[str, Any]) ->
             raise UnitError("--unit user needs --max-events M: how many events of a user may count at most")
         given |= {"max_events": table["max_events"], "max_per_pair": table["max_per_pair"]}
     if name not in UNITS:
-        raise UnitError(f"--unit must be one of {', '.join(UNITS)}; got {name!r}")
+        raise UnitError(f"--unit must be one of {', '.join(UNITS)}, timepoint; got {name!r}")
     made: Unit = getattr(units, UNITS[name])(**given)
     return made
 

@@ -15,7 +15,7 @@ __all__ = ["print_json", "print_outcome", "print_warning"]
 
 def print_outcome(made: "Release", folder: Path, *, as_json: bool, notes: tuple[str, ...] = ()) -> None:
     """What it guarantees, what is to be said of it, and where it was saved."""
-    from dpmarkov.releases.describe import summary
+    from dpmarkov.releases.describe import odds_of, summary
 
     notes += _lost_in_noise(made)
     epsilon, delta = made.guarantee.epsilon, made.guarantee.delta
@@ -23,6 +23,8 @@ def print_outcome(made: "Release", folder: Path, *, as_json: bool, notes: tuple[
         print_json({"out": str(folder), **summary(made), "notes": list(notes)}, epsilon, delta)
         return
     click.echo(made.headline())
+    if (table := odds_of(made.guarantee)) is not None:
+        click.echo(f"In odds: {table.in_words}")
     for note in notes:
         click.echo(note)
     print_warning(epsilon, delta)
@@ -46,12 +48,14 @@ def print_warning(epsilon: float, delta: float) -> None:
 
 
 def _lost_in_noise(made: "Release") -> tuple[str, ...]:
-    """A note where the released total is no more than noise; it looks at released numbers alone."""
-    if made.noisy_counts is None or "noise_std" not in made.mechanism:
+    """A note where what was released is no more than noise; it looks at released numbers alone."""
+    noisy, spread = made.noisy_counts, made.mechanism.get("noise_std")
+    if made.row_totals is not None:
+        noisy, spread = made.row_totals, math.sqrt(2) * made.mechanism["totals_scale"]
+    if noisy is None or spread is None:
         return ()
-    error = math.sqrt(made.noisy_counts.size) * float(made.mechanism["noise_std"])
     # Where there is hardly any noise, a total of zero is still no data.
-    if made.noisy_counts.sum() >= max(3 * error, 1.0):
+    if noisy.sum() >= max(3 * math.sqrt(noisy.size) * spread, 1.0):
         return ()
     return (
         "Note: the total of all counts does not stand out of the noise; `dpmarkov check` shows the operator "

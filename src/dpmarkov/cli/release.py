@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 @click.option("--relation", help="For the units event and user: add_remove (default) or replace.")
 @click.option("--epsilon", type=float, help="Privacy budget, > 0.")
 @click.option("--delta", type=float, default=1e-6, show_default=True, help="Privacy budget, 0 <= delta < 1.")
+@click.option(
+    "--bounds", metavar="FILE", help="The charge file of `dpmarkov bounds`: its bound and its price."
+)
+@click.option(
+    "--discover-states", type=float, metavar="SHARE", help="Find the states with this share of the budget."
+)
+@click.option("--other", default="other", show_default=True, help="The state for what was not discovered.")
 @timepoint_options
 @click.option(
     "--mechanism",
@@ -48,19 +55,13 @@ if TYPE_CHECKING:
 @click.option(
     "--floor",
     type=float,
-    help="Asks for the Dirichlet mechanism in the form floor: the least parameter of a cell.",
+    help="Asks for the Dirichlet mechanism in the form floor: the least parameter of a cell, 1e-6 to 1e9.",
 )
 @click.option(
-    "--prior", type=float, help="Asks for the Dirichlet mechanism in the form prior: the prior of a cell."
+    "--prior",
+    type=float,
+    help="Asks for the Dirichlet mechanism in the form prior: the prior of a cell, 1e-6 to 1e9.",
 )
-@click.option(
-    "--bounds", metavar="FILE", help="The charge file of `dpmarkov bounds`: its bound and its price."
-)
-@click.option(
-    "--discover-states", type=float, metavar="SHARE", help="Find the states with this share of the budget."
-)
-@click.option("--other", default="other", show_default=True, help="The state for what was not discovered.")
-@click.option("--expected-events", type=float, help="A public guess of the number of events, to choose by.")
 @click.option(
     "--totals-share",
     type=float,
@@ -73,13 +74,21 @@ if TYPE_CHECKING:
     help="How rows follow from noisy counts: posterior mean (the default), nearest row, or negative to zero.",
 )
 @click.option(
+    "--expected-events",
+    type=float,
+    help="A public guess of the number of events, to choose the mechanism by; rounded to one significant "
+    "digit. 1,000 a row by default.",
+)
+@click.option(
     "--out",
     metavar="DIRECTORY",
     help="Where the release goes: release.json, transitions.parquet and, from mechanisms that reveal noisy "
     "counts, counts.parquet; sequences add the same for their starts and lengths.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace a release that is in the directory.")
-@click.option("--dry-run", is_flag=True, help="Show unit, parameters and predicted error; read nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show unit, odds, parameters and predicted error; read nothing."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--seed", type=int, help="For simulations only: the release is NOT PRIVATE.")
 def release(
@@ -115,7 +124,7 @@ def release(
     if unit != "timepoint":
         refuse_timepoint_options(table)
         check_table(table, discover=discover_states is not None)
-    if out is None and not dry_run:
+    if not out and not dry_run:
         raise ParameterError("--out is missing: the directory that the release goes to")
     if unit == "timepoint":
         given = dict(click.get_current_context().params)
@@ -124,6 +133,7 @@ def release(
     if discover_states is None and typed("other"):
         raise ParameterError("--other goes with --discover-states")
     form, floor = _form_and_floor(form, floor, prior)
+    _check_mechanism(mechanism, form, totals_share, postprocess)
 
     import dpmarkov as dpm
     from dpmarkov.releases import check_output
@@ -151,7 +161,7 @@ def release(
         charges.append(discover(data, table, protected, budget, discover_states, other, seed))
     layout, arguments = count_arguments(data, table)
     if dry_run:
-        _dry_run(layout, arguments, protected, budget, charges, choice, as_json)
+        _dry_run(layout, arguments, protected, budget, charges, choice, as_json, seed)
         return
     check_output(str(out), overwrite=overwrite)
     _check_fit(arguments, protected, charges)
@@ -201,11 +211,18 @@ def _dry_run(
     charges: "list[Charge]",
     choice: dict[str, Any],
     as_json: bool,
+    seed: int | None,
 ) -> None:
     """What a release would do; nothing is read."""
     from dpmarkov.planning import expected_events_guess, predicted_errors, reference
+    from dpmarkov.privacy.charge import remaining
+    from dpmarkov.releases.describe import odds_of
+    from dpmarkov.releases.make import covering, guarantee_for
 
     made = _chosen(layout, arguments, unit, budget, charges, choice)
+    rest = remaining(budget, charges)
+    alone = guarantee_for(made.mechanism, unit=unit, budget=rest, layout=layout, seed=seed)
+    table = odds_of(covering(alone, budget, rest, charges))
     stand_in = reference(layout, expected_events_guess(layout, choice["expected_events"]))
     errors = predicted_errors(made.mechanism, stand_in)
     settings = made.mechanism.to_dict()
@@ -220,6 +237,7 @@ def _dry_run(
             "mechanism": settings,
             "reason": made.reason,
             "predicted": {**asdict(errors), "basis": stand_in.words},
+            "odds": None if table is None else table.to_dict(),
         }
         print_json(data, budget.epsilon, budget.delta)
         return
@@ -228,8 +246,9 @@ def _dry_run(
     lines = [
         "Nothing was read.",
         f"Shape       {layout}",
-        f"Unit        {unit}",
+        f"Unit        {unit.name}: {unit.relation_in_words}",
         f"Budget      {budget}",
+        *([] if table is None else [f"In odds     {table.in_words}"]),
         *(f"Spent of it {price}" for price in spent),
         f"Mechanism   {made.mechanism.name} ({shown})",
         f"Reason      {made.reason}",
@@ -248,6 +267,9 @@ def _form_and_floor(
     form: str | None, floor: float | None, prior: float | None
 ) -> tuple[str | None, float | None]:
     """One least parameter for either form."""
+    for name, value in (("--floor", floor), ("--prior", prior)):
+        if value is not None and not 1e-6 <= value <= 1e9:
+            raise ParameterError(f"{name} must be a number from 1e-6 to 1e9; got {value:g}")
     if floor is not None and prior is not None:
         raise ParameterError(
             "--floor goes with the form floor, --prior with the form prior; give one of them"
@@ -261,3 +283,28 @@ def _form_and_floor(
             raise ParameterError("--floor goes with --form floor; use --prior with --form prior")
         return "floor", floor
     return form, None
+
+
+def _check_mechanism(
+    mechanism: str, form: str | None, totals_share: float | None, postprocess: str | None
+) -> None:
+    """Refuse options of another mechanism than the one that was asked for."""
+    if totals_share is not None and not 0 < totals_share < 1:
+        raise ParameterError(
+            f"--totals-share must be a number > 0 and < 1, such as 0.1; got {totals_share:g}"
+        )
+    if mechanism in ("laplace", "gaussian"):
+        if form is not None:
+            raise ParameterError(
+                f"--form, --floor and --prior go with --mechanism dirichlet; got --mechanism {mechanism}"
+            )
+        if totals_share is not None:
+            raise ParameterError(
+                f"--totals-share goes with --mechanism dirichlet; {mechanism} reveals every count with noise "
+                "and so the rows' totals. Leave it out"
+            )
+    elif postprocess is not None and (mechanism == "dirichlet" or form is not None):
+        raise ParameterError(
+            "--postprocess says how rows follow from noisy counts, and the Dirichlet mechanism has none: "
+            "leave it out, or ask for --mechanism laplace or gaussian"
+        )

@@ -58,6 +58,10 @@ def refuse_timepoint_options(options: dict[str, Any]) -> None:
 
 def plan_or_release(data: str, options: dict[str, Any]) -> None:
     """The whole command for the unit timepoint."""
+    from dpmarkov.odds import odds
+    from dpmarkov.privacy.pairs import PurePair
+    from dpmarkov.privacy.profile import Profile
+    from dpmarkov.privacy.unit import TimePoint
     from dpmarkov.pufferfish import HISTOGRAM, TRANSITIONS, load_theta, plan_noise
 
     for name in [*_OTHERS.split(), *filter(typed, _WITH_DEFAULTS)]:
@@ -87,10 +91,14 @@ def plan_or_release(data: str, options: dict[str, Any]) -> None:
         noise = plan_noise(
             theta, options["length"], epsilon=options["epsilon"], statistic=statistic, secrets=secrets
         )
+        unit = TimePoint(noise.theta, secrets=noise.secrets.in_words)
+        curve = Profile(((PurePair(epsilon=noise.epsilon),),))
+        table = odds(curve, epsilon=noise.epsilon, unit=unit)
         if options["as_json"]:
-            print_json(noise.to_dict(), options["epsilon"], 0.0)
+            print_json({**noise.to_dict(), "odds": table.to_dict()}, options["epsilon"], 0.0)
             return
         click.echo(noise.describe())
+        click.echo(table.in_words)
         print_warning(options["epsilon"], 0.0)
         return
     if options["length"] is not None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from dpmarkov.errors import ParameterError
 from dpmarkov.export.chains import chain_of
-from dpmarkov.export.files import check_free, write_whole
 from dpmarkov.releases.describe import declared_end, start_shares
 from dpmarkov.states import State, StateSpace
+from dpmarkov.whole import check_free, write_whole
 
 if TYPE_CHECKING:
     from dpmarkov.releases import Release
@@ -92,5 +92,5 @@ def write_prism(
     }
     targets = [check_free(stem.with_name(stem.name + suffix), overwrite=overwrite) for suffix in contents]
     for target, lines in zip(targets, contents.values(), strict=True):
-        write_whole(target, ("\n".join(lines) + "\n").encode(), overwrite=overwrite)
+        write_whole(target, ("\n".join(lines) + "\n").encode())
     return targets[0], targets[1], targets[2]

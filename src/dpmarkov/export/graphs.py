@@ -1,17 +1,16 @@
 """networkx and GraphML: states are nodes, transitions are weighted edges."""
 
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import networkx as nx
 
 from dpmarkov.errors import ParameterError
 from dpmarkov.export.chains import chain_of
-from dpmarkov.export.files import write_whole
+from dpmarkov.whole import check_free, write_whole
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from dpmarkov.releases import Release
 
 __all__ = ["to_networkx", "write_graphml"]
@@ -54,7 +53,9 @@ def to_networkx(release: "Release", *, least: float = 0.0) -> "nx.DiGraph":
 
 def write_graphml(
     release: "Release", path: str | PathLike[str], *, least: float = 0.0, overwrite: bool = False
-) -> "Path":
+) -> Path:
     """Write `to_networkx` as GraphML, which Gephi, yEd, igraph and Cytoscape read."""
+    target = check_free(path, overwrite=overwrite)
     text = "\n".join(nx.generate_graphml(to_networkx(release, least=least)))
-    return write_whole(path, (text + "\n").encode(), overwrite=overwrite)
+    write_whole(target, (text + "\n").encode())
+    return target

@@ -28,9 +28,9 @@ from dpmarkov.chain import MarkovChain
 from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ChainError, ParameterError
 from dpmarkov.export.chains import chain_of
-from dpmarkov.export.files import check_free, write_whole
 from dpmarkov.releases.describe import declared_end, start_shares
 from dpmarkov.states import shown_size
+from dpmarkov.whole import check_free, write_whole
 
 if TYPE_CHECKING:
     from dpmarkov.releases import Release
@@ -121,7 +121,8 @@ def write_synthetic(
         pq.write_table(table, buffer)
     else:
         pyarrow.csv.write_csv(table, buffer)
-    return write_whole(target, buffer.getvalue(), overwrite=overwrite)
+    write_whole(target, buffer.getvalue())
+    return target
 
 
 def _without_markers(release: "Release") -> tuple[MarkovChain, Flat | None, int | None]:

@@ -3,17 +3,17 @@
 import csv
 import io
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from dpmarkov.export.files import package, write_whole
+from dpmarkov.export.files import package
 from dpmarkov.states import StateSpace
+from dpmarkov.whole import check_free, write_whole
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
     import polars as pl
 
@@ -53,18 +53,19 @@ def to_polars(release: "Release") -> "pl.DataFrame":
     return polars.from_arrow(to_arrow(release))  # type: ignore[no-any-return]
 
 
-def write_csv(release: "Release", path: str | PathLike[str], *, overwrite: bool = False) -> "Path":
+def write_csv(release: "Release", path: str | PathLike[str], *, overwrite: bool = False) -> Path:
     """Write `to_arrow` as CSV; probabilities with all their digits, states as they were declared.
 
     A spreadsheet may run a state that begins with `=`, `+`, `-` or `@` as a formula: import such a file as
     text.
     """
-    table = to_arrow(release)
+    target, table = check_free(path, overwrite=overwrite), to_arrow(release)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.column_names)
     writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
-    return write_whole(path, text.getvalue().encode(), overwrite=overwrite)
+    write_whole(target, text.getvalue().encode())
+    return target
 
 
 def _states(space: StateSpace) -> pa.Array:

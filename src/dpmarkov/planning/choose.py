@@ -26,6 +26,8 @@ __all__ = ["CHOICES", "MARGIN", "Choice", "candidates", "choose"]
 CHOICES = ("auto", "laplace", "gaussian", "dirichlet")
 
 _LIMIT = 40
+"""States of the stand-in that the choice runs mechanisms on: a fraction of a second."""
+
 MARGIN = 1.25
 """A Dirichlet draw must be predicted better by this factor: post-processing of noisy counts adapts to
 structure (sparse rows, busy columns) that a prediction's public shape lacks; a Dirichlet draw does not.
@@ -154,8 +156,9 @@ def choose(
         chosen = again(budget=budget, totals_share=totals_share)
         if not isinstance(chosen.mechanism, Additive):
             raise ParameterError(
-                f"postprocess says how rows follow from noisy counts, and {chosen.mechanism.name} has none. "
-                "Leave it out, or ask for mechanism='laplace' or 'gaussian'"
+                f"postprocess (--postprocess) says how rows follow from noisy counts, and "
+                f"{chosen.mechanism.name} has none. Leave it out, or ask for the mechanism 'laplace' or "
+                "'gaussian' (mechanism=, --mechanism)"
             )
         if postprocess == chosen.mechanism.method:
             return chosen
@@ -169,9 +172,9 @@ def choose(
         chosen = again(budget=rest)
         if not isinstance(chosen.mechanism, Dirichlet):
             raise ParameterError(
-                f"totals_share buys noisy row totals, and {chosen.mechanism.name} reveals every count with "
-                "noise, so the rows' totals are there already, for nothing. Leave totals_share out, or ask "
-                "for mechanism='dirichlet'"
+                f"totals_share (--totals-share) buys noisy row totals, and {chosen.mechanism.name} reveals "
+                "every count with noise, so the rows' totals are there already, for nothing. Leave it out, "
+                "or ask for the mechanism 'dirichlet' (mechanism=, --mechanism)"
             )
         both = with_row_totals(chosen.mechanism, unit=unit, budget=budget, share=totals_share)
         return Choice(
@@ -182,7 +185,8 @@ def choose(
     if form is not None or floor is not None:
         if mechanism not in ("auto", "dirichlet"):
             raise ParameterError(
-                f"form and floor belong to the Dirichlet mechanism; got mechanism {mechanism!r}"
+                "form, floor and prior (form=, floor=; --form, --floor, --prior) belong to the Dirichlet "
+                f"mechanism; got the mechanism {mechanism!r}"
             )
         mechanism, asked = "dirichlet", "a Dirichlet form or floor was asked for"
     if mechanism != "auto":

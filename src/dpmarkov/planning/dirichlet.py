@@ -28,6 +28,7 @@ EVENTS_PER_ROW = 1000
 """The guess for a row's events where the user gives none."""
 
 _MOST_EVENTS = 1e15
+"""Beyond it a float cannot tell one event more from none."""
 
 # With few significant bits, so that w x + alpha is exact too.
 _FLOORS = round_down(np.geomspace(0.1, 1000, 41), 10)

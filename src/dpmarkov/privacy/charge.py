@@ -14,7 +14,7 @@ from dpmarkov.privacy.certify import fraction_down, fraction_up
 from dpmarkov.privacy.profile import Profile
 from dpmarkov.privacy.readable import readable_up
 from dpmarkov.privacy.unit import Unit
-from dpmarkov.whole import write_whole
+from dpmarkov.whole import check_free, write_whole
 
 __all__ = ["Charge", "remaining", "total_delta"]
 
@@ -79,11 +79,7 @@ class Charge:
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the charge to a file, whole or not at all; it may be shared."""
-        target = Path(path)
-        if target.exists() and not overwrite:
-            raise ParameterError(
-                f"{target} exists; choose another file or replace it (--overwrite; in Python overwrite=True)"
-            )
+        target = check_free(path, overwrite=overwrite)
         write_whole(target, (json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n").encode())
         return target
 

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from dpmarkov.errors import ParameterError, ReleaseFormatError
 from dpmarkov.pufferfish.model import Model
 from dpmarkov.states import State, StateSpace
+from dpmarkov.whole import write_whole
 
 __all__ = ["ChainClass", "FiniteChains", "GapChains", "IntervalChains", "load_theta", "theta_from_dict"]
 
@@ -67,7 +68,7 @@ class ChainClass:
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the class to a JSON file."""
         target = Path(path)
-        target.write_text(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_whole(target, (json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n").encode())
         return target
 
     def __eq__(self, other: object) -> bool:

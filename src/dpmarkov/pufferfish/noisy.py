@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from dpmarkov.errors import ParameterError
 from dpmarkov.privacy.guarantee import Guarantee
+from dpmarkov.whole import write_whole
 
 __all__ = ["NoisyStatistic"]
 
@@ -71,7 +72,7 @@ class NoisyStatistic:
         target = Path(path)
         if target.exists():
             raise ParameterError(f"{target} exists; choose another file")
-        target.write_text(json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_whole(target, (json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n").encode())
         return target
 
     @classmethod

@@ -3,12 +3,14 @@
 import hashlib
 import math
 import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpmarkov.errors import ChainError, EngineError
-from dpmarkov.odds import odds
+from dpmarkov.odds import OddsTable, odds
+from dpmarkov.privacy.guarantee import Guarantee
 from dpmarkov.releases.release import Release
 
 if TYPE_CHECKING:
@@ -18,7 +20,16 @@ if TYPE_CHECKING:
 
     Flat = npt.NDArray[np.float64]
 
-__all__ = ["citation", "declared_end", "describe", "headline", "start_shares", "summary", "why_no_chain"]
+__all__ = [
+    "citation",
+    "declared_end",
+    "describe",
+    "headline",
+    "odds_of",
+    "start_shares",
+    "summary",
+    "why_no_chain",
+]
 
 _SHOWN = 10
 _ERROR_BARS_UP_TO = 300
@@ -51,22 +62,29 @@ def citation(release: Release) -> str:
     )
 
 
+def odds_of(guarantee: Guarantee) -> OddsTable | None:
+    """What the guarantee means in odds; None where a seed made it void."""
+    if guarantee.warnings:
+        return None
+    return odds(guarantee.evidence.profile, epsilon=guarantee.epsilon, unit=guarantee.unit)
+
+
+def _odds(guarantee: Guarantee) -> list[str]:
+    """The table of odds below the guarantee; its warning stands there already."""
+    if (table := odds_of(guarantee)) is None:
+        return []
+    blank = " " * 15
+    lines = [
+        textwrap.fill(line, 100, initial_indent=blank, subsequent_indent=blank)
+        for line in replace(table, warning="").describe().split("\n")
+        if line
+    ]
+    return [lines[0].replace(blank, f"{'In odds':<15}", 1), *lines[1:]]
+
+
 def describe(release: Release) -> str:
     """The guarantee, the size, where the chain settles, and whether it can."""
-    meaning = odds(
-        release.guarantee.evidence.profile, epsilon=release.guarantee.epsilon, unit=release.guarantee.unit
-    )
-    guarantee = "\n".join(
-        [
-            release.guarantee.describe(),
-            textwrap.fill(
-                f"{meaning.in_words} {meaning.warning}".rstrip(),
-                100,
-                initial_indent=f"{'In odds':<15}",
-                subsequent_indent=" " * 15,
-            ),
-        ]
-    )
+    guarantee = "\n".join([release.guarantee.describe(), *_odds(release.guarantee)])
     settings = ", ".join(
         f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}"
         for name, value in release.mechanism.items()
@@ -175,8 +193,9 @@ def _entries(release: Release, bars: "Uncertain | None") -> str:
     """The largest probabilities of the rows; not of the row out of a declared end, which is noise."""
     layout, block = release.layout, release.layout.block("transitions")
     source, rows, columns = layout.source or layout.target, block.cells.row_of_cell, block.cells.indices
-    values = release.probabilities[block.at]
-    order = np.where(rows == declared_end(release), 0.0, -values).argsort(kind="stable")[:_SHOWN]
+    values, end = release.probabilities[block.at], declared_end(release)
+    kept = np.flatnonzero(rows != (-1 if end is None else end))
+    order = kept[(-values[kept]).argsort(kind="stable")[:_SHOWN]]
     names = [f"{source.labels[rows[k]]} -> {layout.target.labels[columns[k]]}" for k in order]
     part = None if bars is None else bars.part((rows[order], columns[order]))
     return "\n".join([*_listed("Largest probabilities", names, values[order].tolist(), part), *_about(part)])
@@ -241,13 +260,14 @@ def _long_run(release: Release) -> str:
 
 def summary(release: Release) -> dict[str, object]:
     """The same for a script: plain values that serialise to JSON."""
-    layout = release.layout
+    layout, table = release.layout, odds_of(release.guarantee)
     data: dict[str, object] = {
         "epsilon": release.guarantee.epsilon,
         "delta": release.guarantee.delta,
         "unit": release.guarantee.unit.to_dict(),
         "relation": release.guarantee.unit.relation_in_words,
         "assumptions": list(release.guarantee.assumptions),
+        "odds": None if table is None else table.to_dict(),
         "private": release.is_private,
         "mechanism": dict(release.mechanism),
         "rows": layout.cells.n_rows,

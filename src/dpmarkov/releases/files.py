@@ -2,7 +2,8 @@
 
 With sequences there are also `starts.parquet` and `lengths.parquet`; a mechanism that reveals noisy counts
 adds a file of these for each (`counts.parquet` for the transitions). `row_totals.parquet` is there
-where noisy row totals were bought.
+where noisy row totals were bought. What is noisy carries the law of its noise with it, as metadata of the
+Parquet file: it can be used when it is sent on alone.
 
 Rows, order and size of the files depend on the layout alone: probabilities are stored plain, without
 compression or statistics, so that not even a file's size tells anything about the draw.
@@ -15,6 +16,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
+from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ import pyarrow.parquet as pq
 
 from dpmarkov.errors import DpmarkovError, EngineError, ParameterError, ReleaseFormatError
 from dpmarkov.layout import BlockKind, Layout
+from dpmarkov.postprocess import NoiseLaw
 from dpmarkov.privacy.guarantee import Guarantee
 from dpmarkov.releases.release import Release
 from dpmarkov.states import StateSpace
@@ -48,6 +51,8 @@ _OWN_FILES = {RELEASE_FILE, TOTALS_FILE, *(name for names in _TABLES.values() fo
 
 def check_output(path: str | PathLike[str], *, overwrite: bool = False) -> Path:
     """The output directory, refused if it holds something that must not be lost."""
+    if not os.fspath(path):
+        raise ParameterError("the output is an empty text; name a directory")
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
         raise ParameterError(f"{folder} is a file; the output must be a directory")
@@ -71,13 +76,14 @@ def save(release: Release, path: str | PathLike[str], *, overwrite: bool = False
     """Write `release` to the directory `path`; a failure half way leaves nothing behind."""
     folder = check_output(path, overwrite=overwrite)
     files: dict[str, bytes] = {}
+    noise, noise_of_totals = _laws(release.mechanism)
     for kind in dict.fromkeys(block.kind for block in release.layout.blocks):
         shares, counts = _TABLES[kind]
         files[shares] = _parquet(release.layout, kind, "probability", release.probabilities)
         if release.noisy_counts is not None:
-            files[counts] = _parquet(release.layout, kind, "noisy_count", release.noisy_counts)
+            files[counts] = _parquet(release.layout, kind, "noisy_count", release.noisy_counts, noise)
     if release.row_totals is not None:
-        files[TOTALS_FILE] = _totals(release.layout, release.row_totals)
+        files[TOTALS_FILE] = _totals(release.layout, release.row_totals, noise_of_totals)
     document = {
         "format": FORMAT,
         "schema_version": SCHEMA_VERSION,
@@ -132,7 +138,26 @@ def _write(path: Path, data: bytes) -> None:
         os.fsync(handle.fileno())
 
 
-def _parquet(layout: Layout, kind: BlockKind, column: str, values: npt.NDArray[np.generic]) -> bytes:
+def _laws(mechanism: Mapping[str, Any]) -> tuple[NoiseLaw | None, NoiseLaw | None]:
+    """The laws of the noise on counts and on row totals; None where the mechanism tells none."""
+    counts = totals = None
+    if mechanism.get("name") == "gaussian-posterior":
+        counts = NoiseLaw(kind="gaussian", scale=float(mechanism["sigma"]))
+    # A mechanism of somebody's own may mean something else by these words.
+    elif mechanism.get("noise") in ("laplace", "gaussian") and isinstance(mechanism.get("scale"), float):
+        counts = NoiseLaw(kind=mechanism["noise"], scale=mechanism["scale"])
+    if "totals_scale" in mechanism:
+        totals = NoiseLaw(kind="laplace", scale=float(mechanism["totals_scale"]))
+    return counts, totals
+
+
+def _parquet(
+    layout: Layout,
+    kind: BlockKind,
+    column: str,
+    values: npt.NDArray[np.generic],
+    law: NoiseLaw | None = None,
+) -> bytes:
     """The table of cells in the layout's order, in a form whose size does not depend on `values`.
 
     Columns: `group` where there are groups; `from` and `to`, or `state`, or `length`; the value; labels.
@@ -159,10 +184,10 @@ def _parquet(layout: Layout, kind: BlockKind, column: str, values: npt.NDArray[n
         if layout.target.has_labels:
             labels[f"{name}_label"] = _labels(layout.target, at)
     columns[column] = pa.array(values[blocks[0].at.start : blocks[-1].at.stop])
-    return _plain(columns | labels, column)
+    return _plain(columns | labels, column, law)
 
 
-def _totals(layout: Layout, totals: npt.NDArray[np.int64]) -> bytes:
+def _totals(layout: Layout, totals: npt.NDArray[np.int64], law: NoiseLaw | None) -> bytes:
     """One noisy total for each row in the layout's order; `from` is null in rows of starts and lengths."""
     columns: dict[str, pa.Array] = {
         "part": pa.array([block.kind for block in layout.blocks for _ in range(block.cells.n_rows)])
@@ -179,19 +204,21 @@ def _totals(layout: Layout, totals: npt.NDArray[np.int64]) -> bytes:
         columns["from"] = pa.concat_arrays(
             [source if block.kind == "transitions" else nothing for block in layout.blocks]
         )
-    return _plain(columns | {"noisy_total": pa.array(totals)}, "noisy_total")
+    return _plain(columns | {"noisy_total": pa.array(totals)}, "noisy_total", law)
 
 
-def _plain(columns: dict[str, pa.Array], column: str) -> bytes:
+def _plain(columns: dict[str, pa.Array], column: str, law: NoiseLaw | None) -> bytes:
     """A table as a Parquet file whose size does not depend on the values of `column`."""
+    about = None if law is None else {"dpmarkov": json.dumps({"noise": asdict(law), "noise_std": law.std})}
     buffer = io.BytesIO()
     pq.write_table(
-        pa.table(columns),
+        pa.table(columns, metadata=about),
         buffer,
         compression="none",
         use_dictionary=[name for name in columns if name != column],
         write_statistics=False,
-        store_schema=False,
+        # Metadata is written with the schema alone.
+        store_schema=law is not None,
     )
     return buffer.getvalue()
 
@@ -224,7 +251,9 @@ def load(path: str | PathLike[str]) -> Release:
         raise ReleaseFormatError(f"{problem}; give the directory that a release was saved to")
     try:
         document = json.loads(manifest.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except OSError as error:
+        raise ReleaseFormatError(f"{manifest} cannot be read: {error.strerror or error}") from None
+    except ValueError:
         raise ReleaseFormatError(f"{manifest} is not readable JSON: the file is damaged") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ReleaseFormatError(f"{manifest} was not written by dpmarkov")
@@ -281,8 +310,8 @@ def _read_table(
         raise ReleaseFormatError(f"{RELEASE_FILE} does not list {name}")
     try:
         data = (folder / name).read_bytes()
-    except OSError:
-        raise ReleaseFormatError(f"{name} is missing or unreadable") from None
+    except OSError as error:
+        raise ReleaseFormatError(f"{name} cannot be read: {error.strerror or error}") from None
     if hashlib.sha256(data).hexdigest() != hashes[name]["sha256"]:
         raise ReleaseFormatError(
             f"{name} does not match its hash in {RELEASE_FILE}: it is damaged or was changed"

@@ -7,8 +7,6 @@ nothing be fetched.
 
 import functools
 import json
-import os
-import tempfile
 from importlib import resources
 from os import PathLike
 from pathlib import Path
@@ -17,7 +15,7 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
-from dpmarkov.errors import DpmarkovError, EngineError, ParameterError
+from dpmarkov.errors import DpmarkovError, ParameterError
 from dpmarkov.releases import Release
 from dpmarkov.report import figures, sections
 from dpmarkov.report.figures.matrix import state_orders
@@ -25,6 +23,7 @@ from dpmarkov.report.figures.place import GeoJson
 from dpmarkov.report.html import data, h, script
 from dpmarkov.report.look import look_at
 from dpmarkov.report.theme import CONFIG, DARK, LIGHT
+from dpmarkov.whole import check_free, write_whole
 
 __all__ = ["report_html", "write_report"]
 
@@ -120,26 +119,8 @@ def write_report(
     overwrite
         Replace a file that is there already.
     """
-    out = Path(path)
-    if out.is_dir():
-        raise ParameterError(f"{out} is a directory; give a file such as {out / 'report.html'}")
-    if out.exists() and not overwrite:
-        raise ParameterError(f"{out} exists; choose another file or allow overwriting")
-    page = report_html(release, title=title, geojson=geojson, key=key).encode()
-    staging: str | None = None
-    try:
-        out.absolute().parent.mkdir(parents=True, exist_ok=True)
-        handle, staging = tempfile.mkstemp(prefix=f".{out.name}-", dir=out.absolute().parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(page)
-        Path(staging).chmod(0o644)
-        Path(staging).replace(out)
-        staging = None
-    except OSError as error:
-        raise EngineError(f"the report could not be written to {out}: {error.strerror or error}") from None
-    finally:
-        if staging is not None:
-            Path(staging).unlink(missing_ok=True)
+    out = check_free(path, overwrite=overwrite)
+    write_whole(out, report_html(release, title=title, geojson=geojson, key=key).encode())
     return out
 
 

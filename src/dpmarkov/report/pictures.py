@@ -1,13 +1,13 @@
 """The report's sections with figures: each figure has a caption, and a table that says the same."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
 from dpmarkov.errors import ChainError
-from dpmarkov.odds import odds as odds_of
 from dpmarkov.releases import Release
-from dpmarkov.releases.describe import start_shares
+from dpmarkov.releases.describe import odds_of, start_shares
 from dpmarkov.report.expected import is_dirichlet, keeps_no_prior
 from dpmarkov.report.figures.matrix import strongest_flows
 from dpmarkov.report.html import h, sentence, table
@@ -21,6 +21,7 @@ Drawn = Mapping[str, go.Figure]
 Missing = Mapping[str, str]
 
 _TOP = 12
+_DIGITS = 4
 _ORDERS = {
     "states": "the declared order",
     "share": "long-run share, largest first",
@@ -56,10 +57,15 @@ def _note(*sentences: str) -> str:
 def odds(release: Release) -> str:
     """What the curve means for somebody who guesses."""
     guarantee = release.guarantee
-    found = odds_of(guarantee.evidence.profile, epsilon=guarantee.epsilon)
+    found = odds_of(guarantee)
+    if found is None:
+        return _paragraph("A seed can undo the noise of this release, so no odds hold for it.")
     even = min(found.rows, key=lambda row: abs(row.prior - 0.5))
     rows = [
-        [_chance(value) for value in (row.prior, row.guess_before, row.guess_after, row.posterior)]
+        [
+            *map(_chance, (row.prior, row.guess_before)),
+            *(_chance(bound, up=True) for bound in (row.guess_after, row.posterior)),
+        ]
         for row in found.rows
     ]
     head = [
@@ -74,7 +80,7 @@ def odds(release: Release) -> str:
         + _paragraph(
             f"Somebody who wonders about one {guarantee.unit.name} and has no idea, as before the toss of a "
             f"coin, guesses right {_chance(even.guess_before)} of the time without this release and at most "
-            f"{_chance(even.guess_after)} of the time with it, whatever they do with it.",
+            f"{_chance(even.guess_after, up=True)} of the time with it, whatever they do with it.",
             "For other beliefs beforehand:",
         )
         + table("What the release lets somebody conclude at most", head, rows, numbers=4)
@@ -87,12 +93,18 @@ def odds(release: Release) -> str:
     )
 
 
-def _chance(value: float) -> str:
-    """A chance in percent; never as a certainty that it is not."""
+def _chance(value: float, *, up: bool = False) -> str:
+    """A chance in percent, an upper bound rounded up; never as a certainty that it is not."""
+
+    def shown(digits: int) -> float:
+        percents = 100 * value
+        return math.ceil(percents * 10**digits - 1e-6) / 10**digits if up else round(percents, digits)
+
     digits = 1
-    while digits < 9 and 0.0 < value < 1.0 and round(100 * value, digits) in (0.0, 100.0):
+    while digits < _DIGITS and 0.0 < value < 1.0 and shown(digits) in (0.0, 100.0):
         digits += 1
-    return f"{100 * value:.{digits}f}".removesuffix(".0") + "\u00a0%"
+    less = "<" if shown(digits) == 100.0 and value < 1.0 else ""
+    return less + f"{shown(digits):.{1 if less else digits}f}".removesuffix(".0") + "\u00a0%"
 
 
 def privacy(release: Release, drawn: Drawn, missing: Missing) -> str:
@@ -250,7 +262,7 @@ def _how_many_are_reliable(release: Release) -> str:
     good, whole = int(known.reliable[inside].sum()), int(inside.sum())
     return _paragraph(
         f"Of the {whole:,} probabilities, {good:,} are reliable: both ends of their 95 % interval lie within "
-        "half the value of it.",
+        "half the value of it, and they are no more than 50\u00a0percentage points apart.",
         f"The noise dominates the other {whole - good:,}: do not build on them." if good < whole else "",
     )
 

@@ -9,8 +9,6 @@ Distances between two noisy chains are too large by themselves. By the triangle 
 differs from the released one by no more than the noise's own distance, whose upper quantile the draws give.
 """
 
-import textwrap
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +18,8 @@ from scipy import special
 
 from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ChainError, ParameterError, StateSpaceError
-from dpmarkov.releases.describe import why_no_chain
-from dpmarkov.states import State
+from dpmarkov.releases.describe import declared_end, why_no_chain
+from dpmarkov.utility.comparison import Change, Comparison, Distance
 from dpmarkov.utility.known_rows import KnownTotalRows
 from dpmarkov.utility.posterior import RowPosterior, posterior_of, rows_from_counts
 from dpmarkov.utility.uncertainty import (
@@ -29,7 +27,6 @@ from dpmarkov.utility.uncertainty import (
     chain_from,
     check_level,
     evaluate,
-    plus_minus,
     stationary_stretch,
 )
 
@@ -40,166 +37,11 @@ __all__ = ["Change", "Comparison", "Distance", "compare"]
 
 Array = npt.NDArray[np.float64]
 
-_SHOWN = 10
 _LARGEST = 500
 _AT_ONCE = 50
+_NOTHING = 1e-9
 _STANDS_OUT = 4.0
 """A row's events, in standard errors of its total, from which on its probabilities are compared."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Distance:
-    """A total variation distance between the two chains.
-
-    Attributes
-    ----------
-    name
-        Between what.
-    value
-        Between the released chains.
-    low, high
-        Where the true distance plausibly lies.
-    noise
-        What noise alone may produce: a released distance below it says nothing.
-    """
-
-    name: str
-    value: float
-    low: float
-    high: float
-    noise: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One change that stands out of the noise.
-
-    Attributes
-    ----------
-    origin
-        The from-state; None for a share of the stationary distribution.
-    state
-        The to-state, or the state whose share changed.
-    before, after
-        The released values.
-    half_width
-        Of the interval of the difference.
-    """
-
-    origin: State | None
-    state: State
-    before: float
-    after: float
-    half_width: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """What differs between two releases, and what is only noise.
-
-    Attributes
-    ----------
-    distances
-        Between the stationary distributions, and between rows (weighted by the stationary distribution).
-    shares
-        Significant changes of the long-run shares, largest first.
-    transitions
-        Significant changes of transition probabilities, largest first.
-    looked_at
-        How many transitions were compared.
-    left_out
-        How many from-states were not, as their events do not stand out of the noise.
-    level
-        The level of intervals; at most 1 - level of the changes that are named are false on average.
-    counted_differently
-        The rules of counting that differ, before and after: what they change is no noise.
-    """
-
-    distances: tuple[Distance, ...]
-    shares: tuple[Change, ...]
-    transitions: tuple[Change, ...]
-    looked_at: int
-    left_out: int
-    level: float
-    labels: tuple[str, ...]
-    states: tuple[State, ...]
-    counted_differently: Mapping[str, tuple[Any, Any]]
-
-    def _name(self, state: State) -> str:
-        return self.labels[self.states.index(state)]
-
-    def describe(self) -> str:
-        """The comparison in words."""
-        lines = [
-            *self._warning(),
-            "Distances (total variation; the true one lies within the interval at "
-            f"{100 * self.level:g} %, privacy's noise alone)",
-        ]
-        for d in self.distances:
-            verdict = "more than noise" if d.value > d.noise else "no more than noise alone may give"
-            lines.append(
-                f"  {d.name}: {d.value:.4f}, true one from {d.low:.4f} to {d.high:.4f}; "
-                f"noise alone up to {d.noise:.4f}: {verdict}"
-            )
-        for title, changes, total in (
-            ("long-run shares", self.shares, len(self.states)),
-            ("transitions", self.transitions, self.looked_at),
-        ):
-            lines.append("")
-            lines.append(
-                f"{len(changes):,} of {total:,} {title} changed by more than noise"
-                + (
-                    f", the largest {min(_SHOWN, len(changes))}:"
-                    if changes
-                    else "; every other difference is noise, or too small to tell from it"
-                )
-            )
-            for c in changes[:_SHOWN]:
-                what = (
-                    self._name(c.state)
-                    if c.origin is None
-                    else f"{self._name(c.origin)} -> {self._name(c.state)}"
-                )
-                by = plus_minus(c.after - c.before, c.half_width)
-                lines.append(f"  {what}: {c.before:.4f} to {c.after:.4f}, by {by}")
-        if self.left_out:
-            lines += [
-                "",
-                f"Not compared: {self.left_out:,} from-states whose events do not stand out of the noise.",
-            ]
-        return "\n".join(lines)
-
-    def _warning(self) -> list[str]:
-        rules = ", ".join(
-            f"{name} {' and '.join('none' if value is None else str(value) for value in pair)}"
-            for name, pair in self.counted_differently.items()
-        )
-        text = f"Counted differently: {rules}. A difference may come from that alone, and is no noise then."
-        return [textwrap.fill(text, 100), ""] if rules else []
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values that serialise to JSON."""
-
-        def plain(c: Change) -> dict[str, Any]:
-            item: dict[str, Any] = {} if c.origin is None else {"from": c.origin}
-            key = "state" if c.origin is None else "to"
-            return item | {key: c.state, "before": c.before, "after": c.after, "half_width": c.half_width}
-
-        return {
-            "level": self.level,
-            "counted_differently": {name: list(pair) for name, pair in self.counted_differently.items()},
-            "distances": [
-                {"name": d.name, "value": d.value, "low": d.low, "high": d.high, "noise": d.noise}
-                for d in self.distances
-            ],
-            "shares": [plain(c) for c in self.shares],
-            "transitions": [plain(c) for c in self.transitions],
-            "transitions_compared": self.looked_at,
-            "from_states_left_out": self.left_out,
-        }
-
-    def __str__(self) -> str:
-        return self.describe()
 
 
 def compare(
@@ -236,38 +78,41 @@ def compare(
     n = len(states)
     if n > _LARGEST:
         raise ParameterError(f"a comparison looks at every pair of states, up to {_LARGEST:,}; got {n:,}")
-    sides = [
-        _side(release, draws, Entropy.seeded(seed).generator(f"plausible counts {name}"))
+    ends = sorted({end for release in (before, after) if (end := declared_end(release)) is not None})
+    first, second = (
+        _side(release, draws, Entropy.seeded(seed).generator(f"plausible counts {name}"), ends)
         for release, name in ((before, "before"), (after, "after"))
-    ]
-    first, second = sides
-    pi = (first.stationary, second.stationary)
-    matrix = (first.matrix, second.matrix)
-    weight = (pi[0] + pi[1]) / 2
-    noise_pi = 0.5 * np.abs(second.stationary_noise - first.stationary_noise).sum(axis=1)
-    noise_rows = 0.5 * np.abs(second.matrix_noise - first.matrix_noise).sum(axis=2) @ weight
-    distances = (
-        _distance("stationary distributions", 0.5 * float(np.abs(pi[1] - pi[0]).sum()), noise_pi, level),
-        _distance(
-            "rows, weighted by the stationary distribution",
-            float(weight @ (0.5 * np.abs(matrix[1] - matrix[0]).sum(axis=1))),
-            noise_rows,
-            level,
-        ),
     )
+    matrix = (first.matrix, second.matrix)
     width = float(special.ndtri(0.5 + level / 2))
-    spread_pi = np.hypot(*(_root_mean_square(side.stationary_noise) for side in sides))
-    spread = np.hypot(first.spread, second.spread)
-    shares = [
-        Change(
-            origin=None,
-            state=states.states[j],
-            before=float(pi[0][j]),
-            after=float(pi[1][j]),
-            half_width=width * float(spread_pi[j]),
+    distances: list[Distance] = []
+    shares: list[Change] = []
+    if first.stationary_noise is not None and second.stationary_noise is not None:
+        pi = (first.weight, second.weight)
+        noise = 0.5 * np.abs(second.stationary_noise - first.stationary_noise).sum(axis=1)
+        moved = 0.5 * float(np.abs(pi[1] - pi[0]).sum())
+        distances = [_distance("stationary distributions", moved, noise, level)]
+        spread_pi = np.hypot(*map(_root_mean_square, (first.stationary_noise, second.stationary_noise)))
+        shares = [
+            Change(
+                origin=None,
+                state=states.states[j],
+                before=float(pi[0][j]),
+                after=float(pi[1][j]),
+                half_width=width * float(spread_pi[j]),
+            )
+            for (j,) in _significant(pi[1] - pi[0], spread_pi, level)
+        ]
+    weight = (first.weight + second.weight) / 2
+    distances.append(
+        _distance(
+            f"rows, weighted by {'their events' if ends else 'the stationary distribution'}",
+            float(weight @ (0.5 * np.abs(matrix[1] - matrix[0]).sum(axis=1))),
+            0.5 * np.abs(second.matrix_noise - first.matrix_noise).sum(axis=2) @ weight,
+            level,
         )
-        for (j,) in _significant(pi[1] - pi[0], spread_pi, level)
-    ]
+    )
+    spread = np.hypot(first.spread, second.spread)
     changed = [
         Change(
             origin=states.states[i],
@@ -279,11 +124,11 @@ def compare(
         for i, j in _significant(matrix[1] - matrix[0], spread, level)
     ]
     return Comparison(
-        distances=distances,
+        distances=tuple(distances),
         shares=tuple(shares),
         transitions=tuple(changed),
         looked_at=int(np.count_nonzero(((matrix[0] > 0) | (matrix[1] > 0)) & np.isfinite(spread))),
-        left_out=int(np.count_nonzero(np.isinf(spread).any(axis=1))),
+        left_out=int(np.count_nonzero(np.isinf(spread).any(axis=1))) - len(ends),
         level=level,
         labels=states.labels,
         states=states.states,
@@ -292,21 +137,25 @@ def compare(
             for name in {**before.counting, **after.counting}
             if (pair := (before.counting.get(name), after.counting.get(name)))[0] != pair[1]
         },
+        ends=tuple(states.states[end] for end in ends),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Side:
-    """One release: what was released, and draws of how far it may be off; infinite where nobody can tell."""
+    """One release: what was released, and draws of how far it may be off; infinite where nobody can tell.
+
+    Rows weigh what they have of the long run, and where a declared end leaves none, of the events.
+    """
 
     matrix: Array
-    stationary: Array
+    weight: Array
     matrix_noise: npt.NDArray[np.float32]
-    stationary_noise: Array
+    stationary_noise: Array | None
     spread: Array
 
 
-def _side(release: "Release", draws: int, rng: np.random.Generator) -> _Side:
+def _side(release: "Release", draws: int, rng: np.random.Generator, ends: list[int]) -> _Side:
     posterior = posterior_of(release)
     if isinstance(posterior, KnownTotalRows):
         raise ChainError(
@@ -322,6 +171,8 @@ def _side(release: "Release", draws: int, rng: np.random.Generator) -> _Side:
         rows = rows_from_counts(counts, posterior.released, cells)
         stop = start + len(rows)
         matrices[start:stop, cells.row_of_cell, cells.indices] = rows
+        if ends:
+            continue
         found, failed = evaluate(
             "stationary_distribution",
             QUANTITIES["stationary_distribution"],
@@ -336,15 +187,23 @@ def _side(release: "Release", draws: int, rng: np.random.Generator) -> _Side:
                 "the noise is too strong to compare"
             )
         long_run[start:stop] = found
-    factor, middle = stationary_stretch(chain, posterior), long_run.mean(axis=0)
-    released, stationary = chain.dense(), chain.stationary_distribution
-    noise = matrices - released.astype(np.float32)
+    noise = matrices - chain.dense().astype(np.float32)
+    spread = np.maximum(_root_mean_square(noise), _noise_spread(posterior, n))
+    spread[ends] = np.inf
+    if ends:
+        weight, stationary_noise = np.asarray(cells.row_sums(posterior.mean), dtype=np.float64), None
+        weight[ends] = 0.0
+        weight /= max(float(weight.sum()), _NOTHING)
+    else:
+        factor, middle = stationary_stretch(chain, posterior), long_run.mean(axis=0)
+        weight = chain.stationary_distribution
+        stationary_noise = (long_run - middle) * factor + (middle - weight)
     return _Side(
-        matrix=released,
-        stationary=stationary,
+        matrix=chain.dense(),
+        weight=weight,
         matrix_noise=noise,
-        stationary_noise=(long_run - middle) * factor + (middle - stationary),
-        spread=np.maximum(_root_mean_square(noise), _noise_spread(posterior, n)),
+        stationary_noise=stationary_noise,
+        spread=spread,
     )
 
 
@@ -367,7 +226,7 @@ def _noise_spread(posterior: RowPosterior, n: int) -> Array:
     of_totals = np.asarray(cells.row_sums(variance), dtype=float)
     share = posterior.released
     moved = variance * (1 - 2 * share) + share**2 * of_totals[rows]
-    spread = np.sqrt(np.maximum(moved, 0.0)) / np.maximum(totals, 1e-9)[rows]
+    spread = np.sqrt(np.maximum(moved, 0.0)) / np.maximum(totals, _NOTHING)[rows]
     spread[(totals < _STANDS_OUT * np.sqrt(of_totals))[rows]] = np.inf
     result[rows, cells.indices] = spread
     return result

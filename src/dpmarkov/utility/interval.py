@@ -61,7 +61,7 @@ class Uncertain:
     def reliable(self) -> npt.NDArray[np.bool_]:
         """Where neither end lies farther from the value than half the value: elsewhere noise dominates.
 
-        A share whose interval spans most of [0, 1] is not reliable either.
+        A share whose interval spans more than half of [0, 1] is not reliable either.
         """
         with np.errstate(invalid="ignore"):
             far = np.maximum(self.value - self.low, self.high - self.value)
@@ -85,7 +85,7 @@ class Uncertain:
             mark = "" if self.reliable else "   (noise dominates: not reliable)"
             value, low, high = float(self.value), float(self.low), float(self.high)
             body = in_words(value, low, high)
-            within = f" (from {low:.4g} to {high:.4g})" if "±" in body else ""
+            within = f" (from {_plain(low, 4)} to {_plain(high, 4)})" if "±" in body else ""
             body = f"{body}{within}{mark}"
         else:
             good = int(np.count_nonzero(self.reliable))
@@ -128,6 +128,11 @@ def in_words(value: float, low: float, high: float, unit: str = "") -> str:
 def _short(x: float, width: float) -> str:
     """A number to a hundredth of the interval's width, and to two digits at least."""
     if x == 0 or not math.isfinite(x) or not 0 < width < math.inf:
-        return f"{x:.4g}"
+        return _plain(x, 4)
     digits = math.floor(math.log10(abs(x))) - math.floor(math.log10(width)) + 2
-    return f"{x:.{min(12, max(2, digits))}g}"
+    return _plain(x, min(12, max(2, digits)))
+
+
+def _plain(x: float, digits: int) -> str:
+    """A number rounded to so many digits, and written out: 400, where the format `g` says 4e+02."""
+    return f"{float(f'{x:.{digits}g}'):.{max(6, digits)}g}"

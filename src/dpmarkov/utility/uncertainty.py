@@ -23,6 +23,7 @@ from dpmarkov.utility.first_order import stationary_variance
 from dpmarkov.utility.interval import Uncertain, plus_minus
 from dpmarkov.utility.known_rows import KnownTotalRows
 from dpmarkov.utility.posterior import RowPosterior, posterior_of, rows_from_counts
+from dpmarkov.utility.ranges import RANGES
 
 if TYPE_CHECKING:
     from dpmarkov.releases import Release
@@ -154,10 +155,14 @@ def uncertainty(
         # fmin and fmax pass over what is not known: infinite less infinite.
         low = np.fmin(low, value + np.minimum(pull, 0.0) - reach)
         high = np.fmax(high, value + np.maximum(pull, 0.0) + reach)
-    if value.min() >= 0:
-        low = np.maximum(low, 0.0)
+    if compute is QUANTITIES.get(name):
+        least, most = RANGES[name](posterior.cells)
+    else:
+        # Of a function nothing is known; what no draw has below zero is taken to have no values there.
+        least, most = 0.0 if min(value.min(), stacked.min()) >= 0 else -np.inf, np.inf
+    low, high = np.clip(low, least, most), np.clip(high, least, most)
     if name in _SHARES:
-        low, high = np.where(low < _ZERO, 0.0, low), np.minimum(high, 1.0)
+        low = np.where(low < _ZERO, 0.0, low)
     return Uncertain(
         quantity=name,
         value=value,
