@@ -15,9 +15,11 @@ import click
 def compare(before: str, after: str, level: float, draws: int, group: str | None, as_json: bool) -> None:
     """Compare two releases of chains on the same states: distances, changes, noise."""
     from dpmarkov.cli.options import released_group
+    from dpmarkov.cli.waiting import waiting
     from dpmarkov.releases import load
     from dpmarkov.utility.compare import compare as compare_releases
 
     sides = [released_group(load(path), group) for path in (before, after)]
-    result = compare_releases(sides[0], sides[1], level=level, draws=draws)
+    with waiting("Comparing"):
+        result = compare_releases(sides[0], sides[1], level=level, draws=draws)
     click.echo(json.dumps(result.to_dict(), indent=1) if as_json else result.describe())

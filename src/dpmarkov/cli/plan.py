@@ -7,6 +7,7 @@ import click
 
 from dpmarkov.cli.options import UNITS, parse_states, parse_unit
 from dpmarkov.cli.outcome import print_json, print_warning
+from dpmarkov.cli.waiting import waiting
 from dpmarkov.errors import ParameterError, UnitError
 
 if TYPE_CHECKING:
@@ -112,15 +113,16 @@ def plan(
     if bounds is not None:
         report = dpm.BoundsReport.from_charge(dpm.Charge.load(bounds))
         tried = {} if max_events is None else {"bounds": [max_events]}
-        compared = dpm.plan_bounds(
-            report,
-            layout,
-            budget=budget,
-            max_per_pair=max_per_pair,
-            expected_events=events,
-            like=earlier,
-            **tried,
-        )
+        with waiting("Planning"):
+            compared = dpm.plan_bounds(
+                report,
+                layout,
+                budget=budget,
+                max_per_pair=max_per_pair,
+                expected_events=events,
+                like=earlier,
+                **tried,
+            )
         if as_json:
             print_json(compared.to_dict(), budget.epsilon, budget.delta)
             return
@@ -129,10 +131,11 @@ def plan(
         return
     if earlier is not None and of_earlier:
         protected = _unit_of(earlier)
-    made = dpm.plan(
-        layout, unit=protected, budget=budget, expected_events=events, like=earlier, accuracy=accuracy
-    )
-    table = odds(made.profile, epsilon=epsilon, unit=protected)
+    with waiting("Planning"):
+        made = dpm.plan(
+            layout, unit=protected, budget=budget, expected_events=events, like=earlier, accuracy=accuracy
+        )
+        table = odds(made.profile, epsilon=epsilon, unit=protected)
     if as_json:
         print_json({**made.to_dict(), "odds": table.to_dict()}, budget.epsilon, budget.delta)
         return

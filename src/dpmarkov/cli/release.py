@@ -10,6 +10,7 @@ from dpmarkov.cli.outcome import print_json, print_outcome, print_warning
 from dpmarkov.cli.spending import check_discovery, discover, take_bounds
 from dpmarkov.cli.table import check_table, count_arguments, table_options
 from dpmarkov.cli.timepoint import plan_or_release, refuse_timepoint_options, timepoint_options
+from dpmarkov.cli.waiting import waiting
 from dpmarkov.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -166,14 +167,15 @@ def release(
     check_output(str(out), overwrite=overwrite)
     _check_fit(arguments, protected, charges)
     counts = dpm.count(data, **arguments, seed=seed, progress=True)
-    made = dpm.release(
-        counts,
-        unit=protected,
-        budget=budget,
-        charges=charges,
-        seed=seed,
-        **choice,  # type: ignore[arg-type]
-    )
+    with waiting("Releasing"):
+        made = dpm.release(
+            counts,
+            unit=protected,
+            budget=budget,
+            charges=charges,
+            seed=seed,
+            **choice,  # type: ignore[arg-type]
+        )
     print_outcome(made, made.save(str(out), overwrite=overwrite), as_json=as_json)
 
 

@@ -34,6 +34,7 @@ def report(
     from pathlib import Path
 
     from dpmarkov.cli.options import released_group
+    from dpmarkov.cli.waiting import waiting
     from dpmarkov.releases import load
     from dpmarkov.report import write_report
 
@@ -41,5 +42,6 @@ def report(
     places, key = map_file, None
     if map_file is not None and not Path(map_file).is_file() and ":" in map_file:
         places, _, key = map_file.rpartition(":")
-    path = write_report(made, out, title=title, geojson=places, key=key, overwrite=overwrite)
+    with waiting("Drawing the figures"):
+        path = write_report(made, out, title=title, geojson=places, key=key, overwrite=overwrite)
     click.echo(f"{path} is written ({path.stat().st_size / 1e6:.1f} MB); it needs no network.")

@@ -9,6 +9,7 @@ import click
 def show(release_directory: str, as_json: bool) -> None:
     """Print the guarantee, the size and the long run of the release in the directory RELEASE."""
     from dpmarkov.cli.outcome import print_json
+    from dpmarkov.cli.waiting import waiting
     from dpmarkov.releases import load
     from dpmarkov.releases.describe import summary
 
@@ -16,4 +17,6 @@ def show(release_directory: str, as_json: bool) -> None:
     if as_json:
         print_json(summary(made), made.guarantee.epsilon, made.guarantee.delta)
         return
-    click.echo(made.describe())
+    with waiting("Computing intervals"):
+        text = made.describe()
+    click.echo(text)
