@@ -46,7 +46,9 @@ class TransitionCounts:
             )
         if not np.issubdtype(values.dtype, np.integer):
             raise InputError(f"counts must be integers; got {values.dtype}")
-        held = np.clip(values, 0, COUNT_LIMIT).astype(np.int64)
+        if np.any(values < 0):
+            raise InputError("counts must be >= 0; some are negative")
+        held = _held(values)
         held.flags.writeable = False
         object.__setattr__(self, "values", held)
 
@@ -54,8 +56,9 @@ class TransitionCounts:
     def from_matrix(cls, matrix: Any, *, layout: Layout) -> "TransitionCounts":
         """Counts from a numpy array or a scipy sparse matrix of the layout's shape.
 
-        Entries outside the support are not counted. Entries must be whole numbers >= 0: an array is made by
-        its owner, not by one record, so a wrong one is refused.
+        Entries outside the support are not counted, and entries of a sparse matrix that name one cell add up.
+        Entries must be whole numbers >= 0: an array is made by its owner, not by one record, so a wrong one
+        is refused.
         """
         from scipy import sparse
 
@@ -63,7 +66,8 @@ class TransitionCounts:
         shape = (cells.n_rows, cells.n_columns)
         if sparse.issparse(matrix):
             given = sparse.coo_array(matrix)
-            given.sum_duplicates()
+            if given.ndim == 1:
+                given = given.reshape(1, -1)
             rows, columns, entries = given.row.astype(np.int64), given.col.astype(np.int64), given.data
             given_shape = given.shape
         else:
@@ -86,7 +90,8 @@ class TransitionCounts:
         values = np.zeros(cells.n_cells, dtype=np.int64)
         at = cells.locate(rows, columns)
         inside = at >= 0
-        values[at[inside]] = np.minimum(whole[inside], COUNT_LIMIT).astype(np.int64)
+        # Entries of one cell are added here and not by scipy, which adds in their own type and wraps.
+        np.add.at(values, at[inside], _held(whole[inside]))
         return cls(layout, values)
 
     def merge(self, other: "TransitionCounts") -> "TransitionCounts":
@@ -106,3 +111,10 @@ class TransitionCounts:
 
     def __repr__(self) -> str:
         return f"TransitionCounts({self.layout}; values are sensitive and not shown)"
+
+
+def _held(numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Whole numbers >= 0 of any type, held at the limit."""
+    wide = {"u": np.uint64, "i": np.int64}.get(numbers.dtype.kind, np.float64)
+    held = np.minimum(numbers.astype(np.result_type(numbers.dtype, wide)), COUNT_LIMIT)
+    return np.asarray(held, dtype=np.int64)

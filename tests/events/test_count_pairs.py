@@ -3,6 +3,7 @@
 import gzip
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -222,6 +223,56 @@ def test_clear_errors_for_what_a_user_did(tmp_path: Path):
         count(np.eye(3), column="a", states=STATES)
     with pytest.raises(ParameterError, match="not both"):
         count(frame(), column="a", states=STATES, layout=Layout(target=STATES))
+
+
+def test_missing_columns_are_named_with_their_options():
+    for options, words in (
+        ({"source": "a"}, "both columns: source (source=, --from) and target (target=, --to)"),
+        ({"column": "a", "max_events": 3}, "name the column of the user (user=, --user)"),
+        ({"column": "a", "time": "t"}, "time (time=, --time) goes with user and state"),
+        ({"state": "a", "user": "u"}, "time (time=, --time) and state (state=, --state)"),
+    ):
+        with pytest.raises(ParameterError) as caught:
+            count(frame(), states=STATES, **options)
+        assert words in str(caught.value)
+
+
+def test_a_release_is_no_table(tmp_path: Path):
+    (tmp_path / "r").mkdir()
+    with pytest.raises(TableError, match=r"give the files in it as a glob"):
+        count(tmp_path / "r", column="a", states=STATES)
+    (tmp_path / "r" / "release.json").write_text("{}")
+    with pytest.raises(TableError, match=r"is a release, not a table.*dpmarkov show .*plan --like"):
+        count(tmp_path / "r", column="a", states=STATES)
+
+
+def test_a_file_that_may_not_be_read_is_not_called_damaged(tmp_path: Path, monkeypatch):
+    made = pd.DataFrame({"a": ["A"], "from": ["A"], "to": ["B"]})
+    made.to_parquet(tmp_path / "t.parquet")
+    made.to_csv(tmp_path / "t.csv", index=False)
+    with duckdb.connect(str(tmp_path / "t.db")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'A' AS a")
+    (tmp_path / "bad.parquet").write_text("secret")
+    pairs = {"source": "from", "target": "to", "states": STATES}
+    with pytest.raises(TableError, match=r"bad.parquet cannot be read as Parquet: it is damaged") as caught:
+        count(frame(), support=tmp_path / "bad.parquet", **pairs)
+    assert "secret" not in str(caught.value)
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.open", refuse)  # root may read everything
+    for data, where in (
+        (tmp_path / "t.parquet", {}),
+        (f"duckdb:///{tmp_path}/t.db", {"table": "t"}),
+    ):
+        with pytest.raises(TableError, match=r"t\.(parquet|db) cannot be read: Permission denied"):
+            count(data, column="a", states=STATES, **where)
+    for form in ("csv", "parquet"):
+        with pytest.raises(TableError, match=rf"t\.{form} cannot be read: Permission denied"):
+            count(frame(), support=tmp_path / f"t.{form}", **pairs)
+        with pytest.raises(TableError, match=rf"t\.{form} cannot be read: Permission denied"):
+            StateSpace.read(tmp_path / f"t.{form}", column="a")
 
 
 def test_the_sensitive_table_is_no_public_list(tmp_path: Path):

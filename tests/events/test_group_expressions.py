@@ -1,14 +1,20 @@
 """Groups that an SQL expression computes: what they give, and what is refused."""
 
+import contextlib
+
 import duckdb
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpmarkov.errors import ParameterError, StateSpaceError, TableError
+from dpmarkov.errors import EngineError, ParameterError, StateSpaceError, TableError
 from dpmarkov.events import count
+from dpmarkov.events.engine import Query
+from dpmarkov.events.frames import open_frame
 
 PAIRS = {"source": "a", "target": "b", "states": ["x", "y"]}
 TABLE = pd.DataFrame(
@@ -42,6 +48,10 @@ def test_an_expression_on_every_source_that_duckdb_reads(form, tmp_path):
     assert counts.matrix(0).tolist() == [[0, 2], [0, 0]]
     assert counts.matrix(1).tolist() == [[0, 0], [1, 0]]
     words = """(CASE WHEN "the n" LIKE '7%' THEN 'seven' WHEN "the n" IS NOT NULL THEN lower('REST') END)"""
+    for part in ("date_part('hour', {}) // 12", "(EXTRACT(HOUR FROM {}) // 12)"):
+        when = 'CAST("when" AS TIMESTAMP)' if form == "csv" else '"when"'
+        parts = count(data, **more, **PAIRS, by=f"({part.format(when)})", groups=[0, 1])
+        assert parts.values.tolist() == counts.values.tolist()
     named = count(data, **more, **PAIRS, by=words, groups=["seven", "rest"])
     assert named.matrix("seven").tolist() == [[0, 1], [0, 0]]
     assert named.values.sum() == 3
@@ -75,9 +85,73 @@ def test_no_content_makes_an_expression_fail_or_moves_another_row(values):
         )
 
 
+# What an optimizer takes out of a TRY: the left side of an IN, and what stands there twice.
+TAKEN_OUT = [
+    "(x IN (1, 2, 7))",
+    "(x NOT IN (1, 2, 300))",
+    "(CAST(x AS INTEGER) IN (1, 2, 7))",
+    "(CASE WHEN CAST(x AS INTEGER) > 5 THEN CAST(x AS INTEGER) ELSE 0 END > 6)",
+    "(CAST(x AS INTEGER) + CAST(x AS INTEGER) > 13)",
+    "(CASE WHEN hour(CAST(x AS TIMESTAMP)) IN (7, 8, 9, 16, 17, 18) THEN 1 ELSE 0 END)",
+    "(CASE WHEN hour(CAST(x AS TIMESTAMP)) BETWEEN 7 AND 9 THEN 1 ELSE 0 END)",
+    "(CAST(x AS DATE) IN ('2020-01-01', '2020-12-25', '2021-01-01'))",
+]
+
+
+@pytest.mark.parametrize("by", TAKEN_OUT)
+@pytest.mark.parametrize("form", ["csv", "parquet", "frame"])
+def test_a_row_that_does_not_fit_is_in_no_group(by, form, tmp_path):
+    good = "2020-01-01 08:00:00" if "hour" in by or "DATE" in by else "7"
+    found = []
+    for value in (good, "zz"):
+        data = pd.DataFrame({"a": ["x", "x"], "b": ["y", "y"], "x": [good, value]})
+        if form != "frame":
+            path = tmp_path / f"t.{form}"
+            data.to_csv(path, index=False) if form == "csv" else data.to_parquet(path)
+            data = path
+        found.append(count(data, **PAIRS, by=by, groups=[0, 1]).matrix(1)[0, 1])
+    assert found == [2, 1]
+
+
+TEXTS = ["(CAST(x AS VARCHAR) || 'a')", "concat(x, x)", "(x || x)", "(CAST(CAST(x AS VARCHAR) AS DATE))"]
+
+
+@pytest.mark.parametrize("by", TEXTS)
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_too_far_are_in_no_group(by, unit, tmp_path):
+    far = 2**62 // 1000 if unit == "s" else 2**63 - 1
+    times = [0, far, -far, -9223372022400000001 if unit == "us" else far]
+    stamps = pa.array(times, pa.timestamp(unit))
+    table = pa.table({"a": ["x"] * 4, "b": ["y"] * 4, "x": stamps})
+    pq.write_table(table, tmp_path / "t.parquet")
+    with duckdb.connect(str(tmp_path / "t.db")) as made:
+        made.register("given", table)
+        made.execute("CREATE TABLE t AS SELECT * FROM given")
+    epoch = "1970-01-01" if "DATE" in by else "1970-01-01 00:00:00"
+    groups = [epoch + epoch * ("AS" not in by) + "a" * ("'a'" in by), "z"]
+    for data, more in (
+        (table, {}),
+        (tmp_path / "t.parquet", {}),
+        (f"duckdb:///{tmp_path}/t.db", {"table": "t"}),
+    ):
+        counts = count(data, **more, **PAIRS, by=by, groups=groups)
+        assert counts.values.sum() == counts.matrix(groups[0])[0, 1] == 1, type(data)
+
+
+def test_an_internal_error_of_the_engine_spoils_no_later_count():
+    broken = "SELECT CAST(make_timestamp(-9223372036854775806 + c0) AS VARCHAR) || 'a' FROM frame"
+    with open_frame(pa.table({"x": [0]}), ["x"]) as engine, contextlib.suppress(EngineError):
+        engine.fetch(Query({}, broken))
+    assert count(TABLE, **PAIRS).values.sum() == 4
+
+
 @pytest.mark.parametrize(
     "by",
     [
+        'date_part(a, "when")',
+        '(date_trunc(lower(a), "when") IS NULL)',
+        "(date_trunc('timezone', \"when\") IS NULL)",
+        '(EXTRACT(timezone FROM CAST("when" AS DATE)))',
         "random()",
         "(random() > a)",
         "(SELECT 1)",

@@ -1,14 +1,20 @@
 """One row more neither fails a count nor changes how the other rows are read."""
 
 import datetime as dt
+import math
 from decimal import Decimal
 
 import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from dpmarkov.events import count
+from dpmarkov.counts import COUNT_LIMIT
+from dpmarkov.errors import TableError
+from dpmarkov.events import check, count
 from dpmarkov.events.bounding import LARGEST_BOUND, bounded_counts
 from dpmarkov.events.dialect import DuckDialect, Kind
 
@@ -64,6 +70,128 @@ def test_an_odd_value_leaves_times_as_they_were(values, odd):
     assert count(table([]), **options).values.sum() == 4
     whole = pd.DataFrame({"a": ["a"] * 5, "t": pd.Series([*values, odd], dtype=object)})
     assert count(whole, column="a", states=["a", "b"], by="hour(t)").values.sum() >= 4
+
+
+VISITS = {"user": "u", "time": "t", "state": "s", "states": ["a", "b"]}
+
+
+@pytest.mark.parametrize("odd", ["n/a", 2**63 - 1, Decimal("9.3e18"), 9.3e18])
+def test_an_odd_value_leaves_nanoseconds_as_they_were(odd, tmp_path):
+    times = [1_700_000_000_000_000_000 + i * 10**9 for i in range(4)]
+    table = pd.DataFrame({"u": [1] * 4, "t": times, "s": list("abab")})
+    expected = count(table, **VISITS, gap=10**9).values
+    assert expected.sum() == 4
+    row = pd.DataFrame({"u": [9], "t": pd.Series([odd], dtype=object), "s": ["a"]})
+    more = pd.concat([table.astype({"t": object}), row])
+    more.astype({"t": str}).to_csv(tmp_path / "t.csv", index=False)
+    for data in (more, tmp_path / "t.csv"):
+        np.testing.assert_array_equal(count(data, **VISITS, gap=10**9).values, expected)
+
+
+FAR = {"s": (1, 2**62 // 1000), "ms": (10**3, 2**62), "us": (10**6, 2**63 - 1), "ns": (10**9, 2**63 - 1)}
+
+
+def times(unit, zone, more=()):
+    """Noon, and a time that no microseconds (or no nanoseconds) hold."""
+    per_second, far = FAR[unit]
+    stamps = pa.array([1_704_110_400 * per_second, far]).cast(pa.timestamp(unit, tz=zone))
+    return pa.table({"u": [1, 1], "s": ["a", "a"], "t": stamps})
+
+
+@pytest.mark.parametrize("unit", FAR)
+@pytest.mark.parametrize("zone", [None, "UTC", "America/New_York"])
+def test_a_time_too_far_leaves_the_others_as_they_were(unit, zone, tmp_path):
+    table = times(unit, zone)
+    pq.write_table(table, tmp_path / "t.parquet")
+    forms = [table, pa.concat_tables([table.slice(0, 1), table.slice(1)]), tmp_path / "t.parquet"]
+    forms += [table.to_pandas()] + [pl.from_arrow(table)] * (unit != "s")
+    if unit == "ns":
+        with duckdb.connect(str(tmp_path / "t.db")) as made:
+            made.register("given", table)
+            made.execute("CREATE TABLE t AS SELECT * FROM given")
+        forms.append(f"duckdb:///{tmp_path}/t.db")
+    for data in forms:
+        where = {"table": "t"} if isinstance(data, str) else {}
+        assert count(data, **VISITS, **where).values.sum() == 1
+        by = count(data, source="s", target="s", states=["a", "b"], by="hour(t)", **where)
+        assert by.values.sum() == by.matrix(12)[0, 0] == 1
+        by = count(data, source="s", target="s", states=["a", "b"], by="(hour(t))", groups=[12, 13], **where)
+        assert by.values.sum() == by.matrix(12)[0, 0] == 1
+
+
+def test_files_in_milliseconds_stand_beside_others(tmp_path):
+    for i, (unit, zone) in enumerate(
+        [("s", None), ("ms", None), ("ms", "UTC"), ("us", "UTC"), ("ns", "UTC")]
+    ):
+        pq.write_table(times(unit, zone), tmp_path / f"t{i}.parquet")
+    packed = times("ms", None).set_column(1, "s", pa.array(["a", "a"]).dictionary_encode())
+    pq.write_table(packed, tmp_path / "t5.parquet")
+    nested = pa.table({"u": [1], "s": ["a"], "t": pa.array([[0]], pa.list_(pa.timestamp("ms")))})
+    pq.write_table(nested, tmp_path / "nested.parquet")
+    assert count(f"{tmp_path}/t*.parquet", **VISITS, by="hour").values.sum() == 6
+    with pytest.raises(TableError, match="times are timestamps"):
+        count(tmp_path / "nested.parquet", **VISITS)
+    halves = pa.table({"f": pa.array([1, 2], pa.float16()), "t": times("ms", None)["t"]})
+    pq.write_table(halves, tmp_path / "half.parquet")
+    counts = count(tmp_path / "half.parquet", column="f", states=[1, 2], by="hour(t)")
+    assert counts.values.sum() == counts.matrix(12)[0, 0] == 1
+
+
+@pytest.mark.parametrize("dtype", ["string[python]", "category"])
+def test_text_that_is_none_is_read_row_by_row(dtype):
+    texts = pd.Series(["a", "b", "\ud800", None], dtype="string[python]").astype(dtype)
+    assert count(pd.DataFrame({"s": texts}), column="s", states=["a", "b"]).values.tolist() == [1, 1]
+
+
+def test_an_object_that_raises_is_missing():
+    class Odd(int):
+        def __int__(self):
+            raise RuntimeError("secret")
+
+    table = pd.DataFrame({"s": pd.Series(["a", Odd(1)], dtype=object)})
+    assert count(table, column="s", states=["a", "b"]).values.tolist() == [1, 0]
+
+
+def test_types_that_cannot_be_read_say_what_to_do():
+    for array in (pa.array([Decimal(1)], pa.decimal256(50, 0)), pa.array([1.0], pa.float16())):
+        with pytest.raises(TableError, match=r"'s' \(.* cannot be read: cast it to text, integers"):
+            count(pa.table({"s": array}), column="s", states=["a", "b"])
+
+
+LIMITS = {
+    "double": (pa.float64(), 2.0**53 - 1, 2.0**53),
+    "float": (pa.float32(), 2.0**40, 2.0**60),
+    "decimal": (pa.decimal128(38, 0), Decimal(92 * 10**17 - 1), Decimal(92 * 10**17)),
+    "unsigned": (pa.uint64(), 2**63 - 1, 2**63),
+    "text": (pa.string(), "9199999999999999999", " +09200000000000000000.0"),
+    "objects": (None, 2.0**53 - 1, 2.0**53),
+    "decimals": (None, Decimal(92 * 10**17 - 1), Decimal("1E+1000000")),
+    "integers": (None, 10**38 - 1, 10**5000),
+}
+
+
+@pytest.mark.parametrize("kind", LIMITS)
+@pytest.mark.parametrize("more", [{}, {"user": "a", "max_events": 3}])
+def test_one_event_more_moves_no_count_from_the_limit_to_none(kind, more):
+    declared, below, above = LIMITS[kind]
+    for value in (below, above):
+        if declared is None:
+            table = pd.DataFrame({"a": ["x"], "n": pd.Series([value], dtype=object)})
+        else:
+            table = pa.table({"a": ["x"], "n": pa.array([value], declared)})
+        options = {"column": "a", "count": "n", "states": ["x", "y"]} | more
+        assert count(table, **options).values.tolist() == [3 if more else COUNT_LIMIT, 0]
+        assert check(table, **options).figures["count missing, negative or no whole number"] == 0
+    for odd in (
+        math.inf,
+        -(2.0**60),
+        math.nan,
+        Decimal("Infinity"),
+        Decimal("1" + "0" * 30 + ".5"),
+        -(10**50),
+    ):
+        table = pd.DataFrame({"a": ["x"], "n": pd.Series([odd], dtype=object)})
+        assert count(table, **options).values.tolist() == [0, 0]
 
 
 def test_dates_of_python_are_dates():
@@ -205,3 +333,13 @@ def test_lines_end_with_any_line_break_and_broken_ones_are_dropped(tmp_path):
     )
     (tmp_path / "mac.csv").write_bytes(b"a,b\rx,p\rx,q\r")
     assert count(tmp_path / "mac.csv", **options).values.tolist() == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("header", [b"a,b\n", b"a,b\r\n", b"a,b\r"])
+@pytest.mark.parametrize("odd", [b"", b"z,z\r\r\n", b"z,z\r", b"z\r\rz\n\n\r", b'"x,p\r\r\n', b"\n\r\n"])
+def test_no_line_break_eats_what_follows_it(tmp_path, header, odd):
+    options = {"source": "a", "target": "b", "source_states": ["x", "y"], "states": ["p", "q"]}
+    for end in (b"\n", b"\r\n", b"\r"):
+        rows = [b"x,p" + end, b"y,q" + end] * 2
+        (tmp_path / "t.csv").write_bytes(header + odd + odd.join(rows))
+        assert count(tmp_path / "t.csv", **options).values.tolist() == [2, 0, 0, 2], end

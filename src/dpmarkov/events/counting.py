@@ -123,6 +123,7 @@ def count(
     Notes
     -----
     No content of a row decides whether counting succeeds; how values are read is told in `docs/data.md`.
+    Floats of 2^53 and more are read as missing: ids and states that large need text or, in pandas, `Int64`.
     """
     for role, listed in (("support", support), ("merge map", merge)):
         refuse_sensitive(role, listed, data)
@@ -158,6 +159,7 @@ def count(
         query=query,
         delimiter=delimiter,
         derived=question.group_expression,
+        counted=question.weight,
     ) as engine:
         return answer(engine, question, key=key, progress=progress)
 

@@ -67,7 +67,8 @@ def csv_relation(
     lines = (
         f"SELECT line FROM read_csv([{files}], columns = {{'line': 'VARCHAR'}}, auto_detect = false, "
         f"header = false, skip = 1, delim = '', quote = '', escape = '', ignore_errors = true, "
-        f"strict_mode = false, max_line_size = {_LONGEST}, compression = '{compression}')"
+        # Lines are not guessed from the header's end, or a lone CR would eat what follows it.
+        f"strict_mode = false, new_line = '\\n', max_line_size = {_LONGEST}, compression = '{compression}')"
     )
     # Lines without a quote are the rule and split fast; the others must match the grammar from end to end.
     special = "\\" + delimiter if not delimiter.isalnum() else delimiter

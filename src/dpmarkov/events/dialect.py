@@ -7,9 +7,10 @@ SQL under plain names (`c0`, `c1`, ...); a user's own names are quoted once, whe
 How values are read (the same on every engine; no content makes a query fail):
 
 - *whole*: whole numbers, `true`/`false` (booleans or text) as 1/0, floats and decimals that are whole and
-  below 2^53 (10^18 for decimals), and text that writes a whole number of up to 18 digits (`7`, `+7`, `007`,
-  `7.0`, with blanks around it or not). Whatever else (3.5, NaN, `abc`, the empty text) is read as missing.
-- *text*: text as it stands, and the decimal text of a whole number. A fractional number is read as missing.
+  below 2^53 (9.2 * 10^18 for decimals), and text that writes a whole number below 9.2 * 10^18 (`7`, `+7`,
+  `007`, `7.0`, with blanks around it or not). Whatever else (3.5, NaN, `abc`, the empty text) is missing.
+- *text*: text as it stands, the decimal text of a whole number, and dates of the years 1 to 9999 (each engine
+  writes farther ones in its own way). A fractional number is read as missing.
 - *moments*: within 46,000,000 days of 1970 (about 126,000 years), so that no engine's microseconds overflow.
 """
 
@@ -29,6 +30,8 @@ _DAY_US = 86_400_000_000
 _FARTHEST = 46_000_000 * _DAY_US
 _YEAR_ONE = 719_162
 """Days from the year 1 to 1970."""
+_LARGEST = 92 * 10**17
+"""What text and decimals stay below: the most that is told by its first digits and fits 64 bits."""
 
 
 class Kind(Enum):
@@ -51,7 +54,8 @@ class Dialect(ABC):
     text_type = "VARCHAR"
     wide_type = "DECIMAL(38, 0)"
     row_place = "ROW_NUMBER() OVER ()"
-    whole_pattern = "^[ \t]*([+-]?)0*([0-9]{1,18})([.]0*)?[ \t]*$"
+    whole_pattern = "^[ \t]*([+-]?)0*([0-9]{1,18}|[1-8][0-9]{18}|9[01][0-9]{17})([.]0*)?[ \t]*$"
+    beyond_pattern = "^[ \t]*[+]?0*([1-9][0-9]{19,}|9[2-9][0-9]{17})([.]0*)?[ \t]*$"
 
     @staticmethod
     def quote(name: str) -> str:
@@ -92,12 +96,15 @@ class Dialect(ABC):
     def day(self, days: str) -> str:
         """Days since 1970 as a date."""
 
+    def is_near(self, expression: str, kind: Kind) -> str:
+        """Whether a timestamp or a date lies within 46,000,000 days of 1970."""
+        return f"{self.moment(expression, kind)} BETWEEN -{_FARTHEST} AND {_FARTHEST}"
+
     def epoch_us(self, expression: str, kind: Kind) -> str:
         """A timestamp, a date or ISO 8601 text as microseconds since 1970 (UTC where it names no zone)."""
         if kind is not Kind.TEXT:
-            value = self.moment(expression, kind)
-            inside = f"{value} BETWEEN -{_FARTHEST} AND {_FARTHEST}"
-            return f"(CASE WHEN {inside} THEN {self.cast_whole(value)} END)"
+            value = self.cast_whole(self.moment(expression, kind))
+            return f"(CASE WHEN {self.is_near(expression, kind)} THEN {value} END)"
         # The patterns let through dates and times of day and nothing else, so that no cast can fail.
         forms = [
             (f"^{_DATE}$", f"{expression} || ' 00:00:00'", False),
@@ -174,6 +181,20 @@ class Dialect(ABC):
             case _:
                 return None
 
+    def beyond(self, expression: str, kind: Kind) -> str:
+        """Whether a value is a whole number above all that `whole` reads."""
+        match kind:
+            case Kind.INTEGER:
+                return f"{expression} > 9223372036854775807"
+            case Kind.DECIMAL:  # by its text, as the widest casts and comparisons round or fail
+                return self.matches(self.decimal_text(expression), self.beyond_pattern)
+            case Kind.FLOAT:  # infinity less itself is no number, and NaN is the greatest of all
+                return f"({expression} >= 9007199254740992 AND {expression} - {expression} = 0)"
+            case Kind.TEXT:
+                return self.matches(expression, self.beyond_pattern)
+            case _:
+                return "FALSE"
+
     def _whole_if(self, expression: str, inside: str) -> str:
         whole = f"FLOOR({expression}) = {expression}"
         cast = self.cast_whole(expression)
@@ -184,9 +205,8 @@ class Dialect(ABC):
         return f"WHEN {self.matches(text, self.whole_pattern)} THEN {self.text_to_whole(text)}"
 
     def decimal_to_whole(self, expression: str) -> str:
-        """A decimal number as a 64-bit integer, missing unless it is whole and below 10^18."""
-        inside = f"{expression} > -1000000000000000000 AND {expression} < 1000000000000000000"
-        return self._whole_if(expression, inside)
+        """A decimal number as a 64-bit integer, missing unless it is whole and below 9.2 * 10^18."""
+        return self._whole_if(expression, f"{expression} > -{_LARGEST} AND {expression} < {_LARGEST}")
 
     def decimal_text(self, expression: str) -> str:
         """A decimal number as text, one text for equal numbers: 7, 7.0 and 7.00 are one user."""
@@ -207,7 +227,8 @@ class Dialect(ABC):
             case Kind.DECIMAL | Kind.FLOAT:
                 return self.cast_text(str(self.whole(expression, kind)))
             case Kind.DATE:
-                return self.cast_text(expression)
+                inside = f"{expression} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
+                return f"(CASE WHEN {inside} THEN {self.cast_text(expression)} END)"
             case _:
                 return None
 
@@ -239,7 +260,7 @@ class DuckDialect(Dialect):
     def decimal_to_whole(self, expression: str) -> str:
         """A decimal number as a 64-bit integer; where no whole number fits its type, it is not whole."""
         cast = self.cast_whole(expression)
-        inside = f"{cast} BETWEEN -999999999999999999 AND 999999999999999999"
+        inside = f"{cast} > -{_LARGEST} AND {cast} < {_LARGEST}"
         return f"(CASE WHEN TRY(FLOOR({expression}) = {expression}) AND {inside} THEN {cast} END)"
 
     def decimal_text(self, expression: str) -> str:

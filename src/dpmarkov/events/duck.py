@@ -17,7 +17,7 @@ from dpmarkov.events.engine import Column, Engine, Integers, Query
 from dpmarkov.events.expression import Expression
 from dpmarkov.events.progress import progress_bar
 
-__all__ = ["DuckEngine", "connect", "duck_kind"]
+__all__ = ["DuckEngine", "connect", "duck_field", "duck_kind"]
 
 _INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
 _INTEGERS |= {"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
@@ -41,6 +41,12 @@ def duck_kind(type_name: str) -> Kind:
     if name.startswith("TIMESTAMP") and not name.endswith("]"):
         return Kind.TIMESTAMP
     return Kind.OTHER
+
+
+def duck_field(name: str, type_name: str) -> str:
+    """A column as it is read: times of nanoseconds with a zone are known to no function of time."""
+    quoted = DuckDialect.quote(name)
+    return f"TRY_CAST({quoted} AS TIMESTAMPTZ)" if type_name == "TIMESTAMPTZ_NS" else quoted
 
 
 def connect(database: str = ":memory:", *, read_only: bool = False) -> tuple[Any, Callable[[], None]]:
@@ -103,9 +109,17 @@ class DuckEngine(Engine):
 
     def derive(self, expression: Expression) -> None:
         """Add the column that an expression computes from its row; its name is the expression's words."""
-        sql = expression.sql({column.name: column.sql for column in self.columns})
+        names = {column.name: column.sql for column in self.columns}
+        fields = ["*"]
+        for column in self.columns:
+            if column.name in expression.columns and column.kind is Kind.TIMESTAMP:
+                # The text of a time too far is an internal error, which no TRY catches.
+                names[column.name] = f"near_{column.sql}"
+                near = self.dialect.is_near(column.sql, column.kind)
+                fields.append(f"CASE WHEN {near} THEN {column.sql} END AS near_{column.sql}")
         name = f"c{len(self.columns)}"
-        relation = f"(SELECT *, {sql} AS {name} FROM {self.relation} AS base)"
+        inner = f"(SELECT {', '.join(fields)} FROM {self.relation} AS base)"
+        relation = f"(SELECT *, {expression.sql(names)} AS {name} FROM {inner} AS base)"
         own = "SELECT function_name FROM duckdb_functions() WHERE NOT internal"
         if {str(row[0]).lower() for row in self._connection.execute(own).fetchall()} & set(
             expression.functions
@@ -124,6 +138,9 @@ class DuckEngine(Engine):
                 f"by={expression.words!r} does not fit the columns of {self._where} ({reason}). Columns of a "
                 "CSV file are text: cast them, as in hour(CAST(pickup AS TIMESTAMP))"
             ) from None
+        # Optimizers take parts of an expression out of its TRY (a cast that stands there twice, the left side
+        # of an IN): one row that does not fit would make the whole query fail.
+        self._connection.execute("PRAGMA disable_optimizer")
         self.columns = [*self.columns, Column(name, duck_kind(described[0][1]), expression.words)]
         self.relation = relation
 
@@ -153,6 +170,8 @@ class DuckEngine(Engine):
             thread.join()
             raise
         if failure:
+            if isinstance(failure[0], duckdb.FatalException | duckdb.InternalException):
+                _memory.cache_clear()  # it is of no more use to later counts
             raise _translated(failure[0], self._where) from None
         return list(answer[0].values())
 
@@ -168,7 +187,7 @@ def _translated(error: BaseException, where: str) -> BaseException:
             f"counting {where} needs more memory or disk space than there is; nothing was released. "
             "Free some, or count in parts and merge the counts"
         )
-    if isinstance(error, duckdb.Error):
+    if isinstance(error, duckdb.Error | pa.ArrowException):
         return EngineError(
             f"counting {where} failed ({type(error).__name__}); nothing was released. Check that the data "
             "can still be read in full (a file cut short, a disk or a connection that went away)"

@@ -41,6 +41,12 @@ _TYPES = frozenset(
 )
 
 
+_PARTS = frozenset(
+    {"year", "quarter", "month", "week", "day", "hour", "minute", "second", "epoch", "isoyear", "decade"}
+    | {"century", "millennium", "weekday", "dayofweek", "dow", "isodow", "dayofyear", "doy"}
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expression:
     """An expression that passed: its words, the columns it reads and the functions it calls."""
@@ -116,6 +122,9 @@ def _check(
             raise _refused(by, f"the function {name} is not among the known ones")
         if node["filter"] is not None or node["distinct"] or node["order_bys"]["orders"]:
             raise _refused(by, "it has the clauses of an aggregate")
+        # A part that a row names, or that no type has, would fail outside of any TRY.
+        if name in ("date_part", "date_trunc") and _first_constant(node).lower() not in _PARTS:
+            raise _refused(by, f"{name} needs one of the parts {', '.join(sorted(_PARTS))}")
         functions.append(name)
     if kind == "CAST":
         wanted = node.get("type_expr") or node["cast_type"]
@@ -130,6 +139,14 @@ def _check(
             node["column_names"] = [names[columns[-1]]]
     for part in node.values():
         _check(part, by, columns, functions, names)
+
+
+def _first_constant(call: Any) -> str:
+    """The first argument of a call, where it is a constant; as DuckDB 2 writes it, or DuckDB 1."""
+    argument = (call.get("arguments") or call.get("children") or [{}])[0]
+    argument = argument.get("expression", argument)
+    constant = argument.get("literal") or argument.get("value") or {}
+    return str(constant.get("text", constant.get("value")))
 
 
 def _refused(by: str, reason: str) -> ParameterError:

@@ -1,22 +1,27 @@
 """Files and globs of files, read by DuckDB where they lie."""
 
 import glob
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow.dataset import dataset
 
 from dpmarkov.errors import StateSpaceError, TableError
 from dpmarkov.events.csv_lines import count_lines, csv_header, csv_relation, delimiter_of
 from dpmarkov.events.dialect import Dialect, DuckDialect, Kind
-from dpmarkov.events.duck import DuckEngine, connect, duck_kind
+from dpmarkov.events.duck import DuckEngine, connect, duck_field, duck_kind
 from dpmarkov.events.engine import Column, pick
+from dpmarkov.events.public import check_readable
 
 __all__ = ["find_files", "open_files", "refuse_sensitive"]
 
 _CSV = (".csv", ".tsv", ".txt")
+_MS = "TIMESTAMP_MS"
 
 
 def find_files(data: str) -> list[Path]:
@@ -24,6 +29,11 @@ def find_files(data: str) -> list[Path]:
     path = Path(data)
     if path.is_file():
         return [path]
+    if (path / "release.json").is_file():
+        raise TableError(
+            f"{data} is a release, not a table: it holds no events. See it with: dpmarkov show {data}; plan "
+            f"the next one by it with: dpmarkov plan --like {data}"
+        )
     if path.is_dir():
         raise TableError(f"{data} is a directory; give the files in it as a glob, such as '{data}/*.parquet'")
     found = sorted(Path(name) for name in glob.glob(data, recursive=True) if Path(name).is_file())
@@ -109,26 +119,35 @@ def _parquet(connection: Any, paths: Sequence[Path], wanted: Sequence[str]) -> t
     # grouped by the types of the wanted columns, and where these differ they meet in one that holds both.
     groups: dict[tuple[str, ...], list[str]] = {}
     for path in paths:
-        types = parquet_types(connection, path)
+        types = _parquet_types(connection, path)
         picked = pick({name: duck_kind(kind) for name, kind in types.items()}, wanted, str(path))
+        times = {column.name for column in picked if column.kind is Kind.TIMESTAMP}
+        if times:
+            types |= dict.fromkeys(times & _in_milliseconds(connection, path), _MS)
         groups.setdefault(tuple(types[column.name] for column in picked), []).append(str(path))
     types_of = [list(dict.fromkeys(group[i] for group in groups)) for i in range(len(wanted))]
     columns = [
         Column(f"c{i}", _common(types_of[i], name, str(paths[0])), name) for i, name in enumerate(wanted)
     ]
     parts = []
-    for group, files in groups.items():
+    for number, (group, files) in enumerate(groups.items()):
         fields = ", ".join(
-            f"{_meet(column, duck_kind(group[i]), len(types_of[i]))} AS {column.sql}"
-            for i, column in enumerate(columns)
+            f"{_meet(column, group[i], len(types_of[i]))} AS {column.sql}" for i, column in enumerate(columns)
         )
-        listed = ", ".join(Dialect.literal(name) for name in files)
-        parts.append(f"SELECT {fields or '1 AS c'} FROM read_parquet([{listed}], hive_partitioning = false)")
+        if _MS in group:
+            # DuckDB would turn them into microseconds, and fail on those too far; Arrow leaves them.
+            source = f"parquet_{number}"
+            connection.register(source, _arrow_dataset(files, wanted))
+        else:
+            listed = ", ".join(Dialect.literal(name) for name in files)
+            source = f"read_parquet([{listed}], hive_partitioning = false)"
+        parts.append(f"SELECT {fields or '1 AS c'} FROM {source}")
     return f"({' UNION ALL '.join(parts)})", columns
 
 
-def parquet_types(connection: Any, path: Path) -> Mapping[str, str]:
+def _parquet_types(connection: Any, path: Path) -> dict[str, str]:
     """The columns of a Parquet file and their types."""
+    check_readable(path)
     try:
         rows = connection.execute(
             "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)", [str(path)]
@@ -136,6 +155,31 @@ def parquet_types(connection: Any, path: Path) -> Mapping[str, str]:
     except duckdb.Error:
         raise TableError(f"{path} cannot be read as Parquet: it is damaged or something else") from None
     return {str(row[0]): str(row[1]) for row in rows}
+
+
+def _in_milliseconds(connection: Any, path: Path) -> set[str]:
+    """The columns of a Parquet file whose times are stored in milliseconds (some may be parts of others)."""
+    asked = "SELECT name FROM parquet_schema(?) WHERE converted_type = 'TIMESTAMP_MILLIS' OR "
+    rows = connection.execute(f"{asked} logical_type LIKE '%MILLIS=Milli%'", [str(path)]).fetchall()
+    return {str(row[0]) for row in rows}
+
+
+def _arrow_dataset(files: Sequence[str], wanted: Sequence[str]) -> Any:
+    """The wanted columns of Parquet files as Arrow reads them, in types that DuckDB takes."""
+    schema = pq.read_schema(files[0])
+    fields = []
+    for name in wanted:
+        if schema.get_field_index(name) < 0:
+            raise TableError(f"{files[0]} names column {name!r} more than once")
+        kind = schema.field(name).type
+        if pa.types.is_timestamp(kind) and kind.unit in ("s", "ms"):
+            kind = pa.timestamp("ms")
+        elif pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        elif pa.types.is_float16(kind):
+            kind = pa.float32()
+        fields.append(pa.field(name, kind))
+    return dataset(list(files), format="parquet", schema=pa.schema(fields))
 
 
 def _common(types: Sequence[str], name: str, where: str) -> Kind:
@@ -153,16 +197,16 @@ def _common(types: Sequence[str], name: str, where: str) -> Kind:
     )
 
 
-def _meet(column: Column, kind: Kind, types: int) -> str:
-    """A column of `kind` in the form in which all files agree; as it is where they declare one type."""
-    expression, dialect = Dialect.quote(column.name), DuckDialect()
+def _meet(column: Column, declared: str, types: int) -> str:
+    """A column of a declared type in the form in which all files agree; as it is where they declare one."""
+    expression, dialect = duck_field(column.name, declared), DuckDialect()
     if types == 1:
         return expression
     match column.kind:
         case Kind.INTEGER:
-            return str(dialect.whole(expression, kind))
+            return str(dialect.whole(expression, duck_kind(declared)))
         case Kind.TEXT:
-            return str(dialect.text(expression, kind))
+            return str(dialect.text(expression, duck_kind(declared)))
         case Kind.TIMESTAMP:  # what is finer or reaches farther than microseconds do would fail to meet
             return f"TRY_CAST({expression} AS TIMESTAMP)"
         case _:

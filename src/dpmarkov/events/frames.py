@@ -1,11 +1,13 @@
 """Tables in memory: pandas, polars, Arrow and whatever else speaks Arrow's stream protocol."""
 
 import datetime as dt
+import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -16,15 +18,26 @@ from dpmarkov.events.engine import Column, pick
 
 __all__ = ["open_frame"]
 
-_LARGEST_FLOAT, _LARGEST_DECIMAL, _WIDEST = 2**53, 10**18, 10**38
+_LARGEST_FLOAT, _LARGEST_DECIMAL, _WIDEST = 2**53, 92 * 10**17, 10**38
 
 
-def open_frame(frame: Any, wanted: Sequence[str]) -> DuckEngine:
-    """Open a table in memory; only the wanted columns are touched."""
-    table = _arrow(frame, wanted)
+def open_frame(frame: Any, wanted: Sequence[str], counted: str | None = None) -> DuckEngine:
+    """Open a table in memory; only the wanted columns are touched.
+
+    `counted` is the column of counts, if any: there, a Python number is read however large it is.
+    """
+    table = _arrow(frame, wanted, counted)
     connection, close = connect()
-    connection.register("frame", table)
-    described = connection.execute("DESCRIBE SELECT * FROM frame").fetchall()
+    try:
+        connection.register("frame", table)
+        described = connection.execute("DESCRIBE SELECT * FROM frame").fetchall()
+    except duckdb.Error:
+        close()
+        shown = ", ".join(f"{name!r} ({kind})" for name, kind in zip(wanted, table.schema.types, strict=True))
+        raise TableError(
+            f"one of the columns {shown} is of a type that cannot be read: cast it to text, integers, floats "
+            "of 32 or 64 bits or decimals of at most 38 digits"
+        ) from None
     columns = [
         Column(f"c{i}", duck_kind(row[1]), name)
         for i, (row, name) in enumerate(zip(described, wanted, strict=True))
@@ -32,7 +45,7 @@ def open_frame(frame: Any, wanted: Sequence[str]) -> DuckEngine:
     return DuckEngine(connection, close, "(SELECT * FROM frame)", columns, "the table")
 
 
-def _arrow(frame: Any, wanted: Sequence[str]) -> pa.Table:
+def _arrow(frame: Any, wanted: Sequence[str], counted: str | None) -> pa.Table:
     """The wanted columns as an Arrow table with the names c0, c1, ..."""
     if hasattr(frame, "collect") and hasattr(frame, "collect_schema"):
         frame = frame.select(list(wanted)).collect()  # a lazy polars frame
@@ -46,7 +59,7 @@ def _arrow(frame: Any, wanted: Sequence[str]) -> pa.Table:
     for name in wanted:
         if names.count(name) > 1:
             raise TableError(f"the table has more than one column {name!r}")
-    arrays = [_column(frame, name) for name in wanted]
+    arrays = [_zoneless(_column(frame, name, name == counted)) for name in wanted]
     return pa.table(arrays, names=[f"c{i}" for i in range(len(arrays))])
 
 
@@ -59,29 +72,41 @@ def _names(frame: Any) -> list[Any] | None:
     return list(columns)
 
 
-def _column(frame: Any, name: str) -> pa.Array | pa.ChunkedArray:
+def _zoneless(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Times with a zone as the same moments in UTC: DuckDB changes their unit, and fails on those too far."""
+    if not pa.types.is_timestamp(array.type) or array.type.tz is None:
+        return array
+    return array.cast(pa.int64()).cast(pa.timestamp(array.type.unit))
+
+
+def _column(frame: Any, name: str, counted: bool) -> pa.Array | pa.ChunkedArray:
     if isinstance(frame, pa.Table | pa.RecordBatch):
         return frame.column(name)
     series = frame[name]
     kind = str(getattr(series, "dtype", "")).lower()
     if kind == "category" and str(series.cat.categories.dtype).lower() == "object":
-        texts = pa.array([_as_text(value) for value in series.cat.categories], type=pa.string())
+        texts = _texts(series.cat.categories, counted)
         return texts.take(pa.array(series.cat.codes, mask=series.isna().to_numpy()))
     if kind == "object":
         # Any Python value may stand here; none may decide whether the column can be read.
-        return pa.array([_as_text(value) for value in series], type=pa.string())
+        return _texts(series, counted)
     try:
         if hasattr(series, "to_arrow"):
             return series.to_arrow()
-        made = pa.Array.from_pandas(series)
+        return pa.Array.from_pandas(series)
+    except UnicodeEncodeError:  # text that is none, in one row
+        return _texts(series, counted)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError):
         raise TableError(
             f"column {name!r} is of type {series.dtype}, which cannot be read; turn it into text or integers"
         ) from None
-    return made
 
 
-def _as_text(value: object) -> str | None:
+def _texts(values: Iterable[object], counted: bool) -> pa.Array:
+    return pa.array([_as_text(value, counted) for value in values], type=pa.string())
+
+
+def _as_text(value: object, counted: bool) -> str | None:
     """A Python value as text by the rules of `dialect`; fractions and whatever else are missing."""
     try:
         if isinstance(value, str):
@@ -95,19 +120,23 @@ def _as_text(value: object) -> str | None:
         if isinstance(value, dt.date):
             return value.isoformat()
         if isinstance(value, numbers.Integral):
-            return _whole_text(int(value), _WIDEST)
+            return _whole_text(int(value), _WIDEST, counted)
         if isinstance(value, Decimal):
-            return _whole_text(value, _LARGEST_DECIMAL) if value.is_finite() else None
+            return _whole_text(value, _LARGEST_DECIMAL, counted)
         if isinstance(value, numbers.Real):
-            return _whole_text(float(value), _LARGEST_FLOAT)
-    except (ArithmeticError, TypeError, ValueError):
-        return None  # a number beyond every float, a time beyond every calendar
+            return _whole_text(float(value), _LARGEST_FLOAT, counted)
+    except Exception:  # a number beyond every float, a time beyond every calendar, an object's own error
+        return None
     return None
 
 
-def _whole_text(number: int | float | Decimal, below: int) -> str | None:
-    """The text of a number that is whole and nearer to zero than `below`."""
-    return str(int(number)) if -below < number < below and number == int(number) else None
+def _whole_text(number: int | float | Decimal, below: int, counted: bool) -> str | None:
+    """The text of a number that is whole and nearer to zero than `below`; of counts, of larger ones too."""
+    if not -below < number < below:
+        # As a state or a user it would be missing; which number it is makes no difference to a count.
+        whole = not isinstance(number, Decimal) or number == number.to_integral_value()
+        return str(_WIDEST) if counted and whole and below <= number < math.inf else None
+    return str(int(number)) if number == int(number) else None
 
 
 def _clock_text(moment: dt.datetime) -> str | None:

@@ -134,7 +134,7 @@ def merge_states(space: StateSpace, merge: Mapping[State, State]) -> tuple[State
     if absent:
         raise StateSpaceError(f"the merge map names {absent[0]!r}, which is not a declared state")
     becomes = {text: named.get(text, state) for text, state in known.items()}
-    whole = all(re.fullmatch(r"-?(0|[1-9][0-9]{0,17})", str(value)) for value in becomes.values())
+    whole = all(re.fullmatch(r"-?(0|[1-9][0-9]{0,18})", str(value)) for value in becomes.values())
     typed = {text: int(value) if whole else str(value) for text, value in becomes.items()}
     order = list(dict.fromkeys(typed.values()))
     labels = {

@@ -15,6 +15,7 @@ from dpmarkov.events.engine import Column, Engine, Query
 from dpmarkov.events.grouping import Grouping
 from dpmarkov.events.matching import key_of, share_states
 from dpmarkov.events.opening import open_table
+from dpmarkov.events.pairs import read_weight
 from dpmarkov.events.question import Question, ask
 from dpmarkov.events.sequences import parse_gap, time_key, user_key
 from dpmarkov.layout import Layout
@@ -80,7 +81,13 @@ def check(
     """
     asked = ask(**question)
     with open_table(
-        data, asked.wanted, table=table, query=query, delimiter=delimiter, derived=asked.group_expression
+        data,
+        asked.wanted,
+        table=table,
+        query=query,
+        delimiter=delimiter,
+        derived=asked.group_expression,
+        counted=asked.weight,
     ) as engine:
         figures = _rows(engine, asked, progress)
         if engine.lines is not None:
@@ -123,7 +130,7 @@ def _rows(engine: Engine, question: Question, progress: bool) -> dict[str, int]:
         fields["u"] = user_key(dialect, columns[question.user])
         tests["user missing"] = "u IS NULL"
     if question.weight is not None:
-        fields["w"] = str(dialect.whole(columns[question.weight].sql, columns[question.weight].kind))
+        fields["w"] = read_weight(dialect, columns[question.weight])
         tests["count missing, negative or no whole number"] = "w IS NULL OR w < 0"
     if question.time is not None and question.rules is not None:
         gap = None if question.rules.gap is None else parse_gap(question.rules.gap)
@@ -140,7 +147,10 @@ def _outside(engine: Engine, question: Question, progress: bool) -> dict[str, in
     steps = event_steps(engine, question)
     amount = "1" if question.user is not None and question.weight is None else "n"
     total = dialect.least("n", 2**62)
-    every = "events" if question.user is None else "placed"
+    every = "events"
+    if question.user is not None:
+        every = "placed"
+        del steps["events"]  # engines that keep the events would drop what stands before them
     steps["every"] = f"SELECT cell, SUM({dialect.wide(amount)}) AS n FROM {every} GROUP BY cell"
     places, amounts = engine.integers(
         Query(steps, f"SELECT cell, {total} AS n FROM every"), progress=progress

@@ -13,7 +13,7 @@ from dpmarkov.states import State, StateSpace
 
 __all__ = ["key_of", "parse_unknown", "share_states"]
 
-_LARGEST = 10**18
+_LARGEST = 92 * 10**17
 
 
 def share_states(
@@ -25,7 +25,9 @@ def share_states(
     looked for.
     """
     if space.is_integer and any(abs(int(state)) >= _LARGEST for state in space):
-        raise StateSpaceError("integer states must lie between -10^18 and 10^18; declare larger ones as text")
+        raise StateSpaceError(
+            "integer states must lie between -9.2 * 10^18 and 9.2 * 10^18; declare larger ones as text"
+        )
     keys: list[State] = list(merge) if merge else list(space.states)
     positions = [space.index(merge[key]) for key in keys] if merge else list(range(len(space)))
     engine.share(name, {"key": keys, "position": positions})

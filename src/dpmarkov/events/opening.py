@@ -10,12 +10,13 @@ import duckdb
 
 from dpmarkov.errors import ParameterError, TableError
 from dpmarkov.events.dialect import Dialect, Kind
-from dpmarkov.events.duck import DuckEngine, connect, duck_kind
+from dpmarkov.events.duck import DuckEngine, connect, duck_field, duck_kind
 from dpmarkov.events.engine import Column, Engine, pick
 from dpmarkov.events.expression import Expression
 from dpmarkov.events.files import open_files
 from dpmarkov.events.frames import open_frame
 from dpmarkov.events.postgres import open_postgres
+from dpmarkov.events.public import check_readable
 from dpmarkov.events.spark import is_spark, open_spark
 
 __all__ = ["open_table"]
@@ -31,6 +32,7 @@ def open_table(
     query: str | None = None,
     delimiter: str | None = None,
     derived: Expression | None = None,
+    counted: str | None = None,
 ) -> Engine:
     """Open `data` for the columns `wanted`.
 
@@ -47,8 +49,10 @@ def open_table(
         The field delimiter of a CSV file; by default a tab for `.tsv` and a comma otherwise.
     derived
         One more column, that an expression computes from the wanted ones.
+    counted
+        The column of counts of a table in memory.
     """
-    engine = _open(data, wanted, table=table, query=query, delimiter=delimiter)
+    engine = _open(data, wanted, table=table, query=query, delimiter=delimiter, counted=counted)
     if derived is not None:
         try:
             engine.derive(derived)
@@ -59,7 +63,13 @@ def open_table(
 
 
 def _open(
-    data: Any, wanted: Sequence[str], *, table: str | None, query: str | None, delimiter: str | None
+    data: Any,
+    wanted: Sequence[str],
+    *,
+    table: str | None,
+    query: str | None,
+    delimiter: str | None,
+    counted: str | None,
 ) -> Engine:
     if delimiter is not None and (not isinstance(data, str | PathLike) or _scheme(data) is not None):
         raise ParameterError("a delimiter goes with CSV files")
@@ -87,7 +97,7 @@ def _open(
         )
     if isinstance(data, str | PathLike):
         return open_files(fspath(data), wanted, delimiter)
-    return open_frame(data, wanted)
+    return open_frame(data, wanted, counted)
 
 
 def _scheme(data: Any) -> str | None:
@@ -100,8 +110,7 @@ def _open_duckdb(address: str, wanted: Sequence[str], *, table: str | None, quer
     path = Path(re.sub(r"^duckdb:(///|/)", "", address, flags=re.IGNORECASE))
     if address.lower().startswith("duckdb:////"):
         path = Path("/" + str(path).lstrip("/"))
-    if not path.is_file():
-        raise TableError(f"no such file: {path}")
+    check_readable(path)
     where = f"table {table}" if table is not None else "the query"
     try:
         connection, close = connect(str(path), read_only=True)
@@ -125,15 +134,16 @@ def _open_duckdb(address: str, wanted: Sequence[str], *, table: str | None, quer
             raise TableError(
                 f"{where} cannot be read in {path}{reason}; a query must be a single SELECT"
             ) from None
-        columns = pick({str(row[0]): duck_kind(row[1]) for row in rows}, wanted, where)
-        fields = ", ".join(f"{_field(column)} AS {column.sql}" for column in columns)
+        types = {str(row[0]): str(row[1]) for row in rows}
+        columns = pick({name: duck_kind(declared) for name, declared in types.items()}, wanted, where)
+        fields = ", ".join(f"{_field(column, types[column.name])} AS {column.sql}" for column in columns)
         return DuckEngine(connection, close, f"(SELECT {fields} FROM {relation})", columns, where)
     except BaseException:
         close()
         raise
 
 
-def _field(column: Column) -> str:
+def _field(column: Column, declared: str) -> str:
     """A column as it is read: text byte by byte, since a collation may take two texts for equal."""
-    name = Dialect.quote(column.name)
+    name = duck_field(column.name, declared)
     return f'CAST({name} AS VARCHAR) COLLATE "binary"' if column.kind is Kind.TEXT else name

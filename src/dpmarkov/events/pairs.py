@@ -2,6 +2,7 @@
 
 from dpmarkov.counts import COUNT_LIMIT
 from dpmarkov.errors import TableError
+from dpmarkov.events.dialect import Dialect
 from dpmarkov.events.engine import Column, Engine
 from dpmarkov.events.grouping import Grouping
 from dpmarkov.events.matching import key_of, share_states
@@ -9,7 +10,7 @@ from dpmarkov.events.sequences import user_key
 from dpmarkov.layout import Layout
 from dpmarkov.states import State
 
-__all__ = ["pair_steps"]
+__all__ = ["pair_steps", "read_weight"]
 
 
 def pair_steps(
@@ -72,10 +73,20 @@ def _amount(engine: Engine, weight: Column | None) -> str:
 
 def _held(engine: Engine, weight: Column) -> str:
     """How many events a row stands for; negative, fractional and missing counts are no counts."""
-    whole = engine.dialect.whole(weight.sql, weight.kind)
+    amount = read_weight(engine.dialect, weight)
+    return f"(CASE WHEN {amount} > {COUNT_LIMIT} THEN {COUNT_LIMIT} WHEN {amount} > 0 THEN {amount} END)"
+
+
+def read_weight(dialect: Dialect, weight: Column) -> str:
+    """A column of counts as whole numbers.
+
+    One that is too large to be read is not missing: a row of one event more must not count for none.
+    """
+    whole = dialect.whole(weight.sql, weight.kind)
     if whole is None:
         raise TableError(f"column {weight.name!r} holds {weight.kind.value}; counts must be numbers")
-    return f"(CASE WHEN {whole} > {COUNT_LIMIT} THEN {COUNT_LIMIT} WHEN {whole} > 0 THEN {whole} END)"
+    beyond = dialect.beyond(weight.sql, weight.kind)
+    return f"(CASE WHEN {whole} IS NULL AND {beyond} THEN {COUNT_LIMIT} ELSE {whole} END)"
 
 
 def _position(expression: str, otherwise: int | None) -> str:

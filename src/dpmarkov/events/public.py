@@ -7,13 +7,22 @@ import duckdb
 
 from dpmarkov.errors import TableError
 
-__all__ = ["read_public_columns"]
+__all__ = ["check_readable", "read_public_columns"]
+
+
+def check_readable(path: Path) -> None:
+    """Refuse a file that is not there or may not be read; engines take the latter for damaged."""
+    if not path.is_file():
+        raise TableError(f"no such file: {path}")
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise TableError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def read_public_columns(path: Path, columns: list[str]) -> list[list[Any]]:
     """The named columns of a public file, each as a list in the file's order."""
-    if not path.is_file():
-        raise TableError(f"no such file: {path}")
+    check_readable(path)
     name = path.name.lower()
     reader = (
         "read_parquet(?)" if name.endswith(".parquet") else "read_csv(?, all_varchar = true, header = true)"
@@ -26,8 +35,9 @@ def read_public_columns(path: Path, columns: list[str]) -> list[list[Any]]:
             raise TableError(f"{path} has no column {absent[0]!r}; it has {', '.join(relation.columns)}")
         quoted = ", ".join('"' + column.replace('"', '""') + '"' for column in columns)
         rows = connection.execute(f"SELECT {quoted} FROM {reader}", [str(path)]).fetchall()
-    except duckdb.Error as error:
-        raise TableError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
+    except duckdb.Error:
+        form = "Parquet" if name.endswith(".parquet") else "CSV"
+        raise TableError(f"{path} cannot be read as {form}: it is damaged or something else") from None
     finally:
         connection.close()
     return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in columns]

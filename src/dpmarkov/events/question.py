@@ -139,7 +139,9 @@ def ask(
     _check_columns(source, target, column, user, time, state, by)
     check_bounds(max_events, max_per_pair)
     if max_events is not None and user is None:
-        raise ParameterError("max_events bounds what a user contributes: name the column of the user")
+        raise ParameterError(
+            "max_events bounds what a user contributes: name the column of the user (user=, --user)"
+        )
     if count is not None and sequences:
         raise ParameterError("sequences have one row for each visit; leave out count")
     rules = SequenceRules(gap=gap, start=start, end=end, collapse=collapse) if sequences else None
@@ -230,11 +232,19 @@ def _check_columns(
             "for one distribution, or user, time and state for sequences"
         )
     if pairs and (source is None or target is None):
-        raise ParameterError("a table of events needs both columns, source and target")
+        raise ParameterError(
+            "a table of events needs both columns: source (source=, --from) and target (target=, --to)"
+        )
     if sequences and (user is None or time is None):
-        raise ParameterError("sequences need three columns: user, time and state")
+        raise ParameterError(
+            "sequences need three columns: user (user=, --user), time (time=, --time) and state (state=, "
+            "--state)"
+        )
     if time is not None and not sequences and by is None:
-        raise ParameterError("time goes with user and state (sequences), or with by, such as by='hour'")
+        raise ParameterError(
+            "time (time=, --time) goes with user and state (sequences), or with by, such as by='hour' (by=, "
+            "--by)"
+        )
 
 
 def _check_layout(

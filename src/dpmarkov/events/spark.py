@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dpmarkov.errors import EngineError, TableError
+from dpmarkov.errors import EngineError, ParameterError, TableError
 from dpmarkov.events.dialect import Dialect, Kind
 from dpmarkov.events.engine import Column, Engine, Integers, Query, pick
 from dpmarkov.events.progress import progress_bar
@@ -189,10 +189,15 @@ def open_spark(data: Any, wanted: Sequence[str], *, table: str | None, query: st
             frame = data if not stop else _frame(session, table, query)
         else:
             frame = _frame(session, table, query)
+        if str(session.conf.get("spark.sql.parser.escapedStringLiterals", "false")).lower() == "true":
+            raise ParameterError(
+                "this Spark session sets spark.sql.parser.escapedStringLiterals, under which patterns match "
+                "nothing; set it to false for the count"
+            )
         available = {field.name: _kind(field.dataType) for field in frame.schema.fields}
         columns = pick(available, wanted, f"table {table}" if table is not None else "the Spark table")
         chosen = [frame[SparkDialect.quote(column.name)].alias(column.sql) for column in columns]
-        return SparkEngine(session, _zoneless(frame.select(*chosen), columns), columns, stop)
+        return SparkEngine(session, _plain(frame.select(*chosen), columns), columns, stop)
     except BaseException:
         if stop:
             session.stop()
@@ -206,18 +211,19 @@ def _kind(data_type: Any) -> Kind:
     return Kind.TEXT if name.startswith(("varchar", "char(")) else _KINDS.get(name, Kind.OTHER)
 
 
-def _zoneless(frame: Any, columns: Sequence[Column]) -> Any:
-    """Timestamps without a zone are read as UTC, whatever the session's zone is."""
-    for column in columns:
-        if frame.schema[column.sql].dataType.simpleString() == "timestamp_ntz":
-            frame = frame.withColumn(column.sql, _as_utc(frame, column.sql))
-    return frame
-
-
-def _as_utc(frame: Any, name: str) -> Any:
+def _plain(frame: Any, columns: Sequence[Column]) -> Any:
+    """Times without a zone are read as UTC, whatever the session's zone is, and CHAR without its padding."""
     from pyspark.sql import functions
 
-    return functions.expr(f"TRY_CAST(CAST({name} AS STRING) || 'Z' AS TIMESTAMP)")
+    for column in columns:
+        field, text = frame.schema[column.sql], f"CAST({column.sql} AS STRING)"
+        kind = str(field.metadata.get("__CHAR_VARCHAR_TYPE_STRING", field.dataType.simpleString()))
+        if kind == "timestamp_ntz":
+            utc = functions.expr(f"TRY_CAST({text} || 'Z' AS TIMESTAMP)")
+            frame = frame.withColumn(column.sql, utc)
+        elif kind.startswith("char("):
+            frame = frame.withColumn(column.sql, functions.expr(f"rtrim({text})"))
+    return frame
 
 
 def _frame(session: Any, table: str | None, query: str | None) -> Any:
