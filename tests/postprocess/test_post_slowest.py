@@ -56,6 +56,37 @@ def test_where_two_eigenvalues_meet_nothing_is_moved():
     assert not np.array_equal(restore_slowest(mean, mean + pull / 100, cells, 100.0), mean)
 
 
+def test_a_row_of_small_counts_that_all_drew_negative_noise_does_not_point_below_zero():
+    """Of two equal rows one drew badly: its small counts stand for zero together, the others as they are."""
+    cells, added = Support.full(2, 4), np.array([0.0, 10, 10, 10, 0, 10, 10, 10])
+    noisy = np.array([500, -40, -3, -60, 500, 40, -3, -60])
+    found = bayes._freed_of_clipping(noisy, cells, added, 28.0)
+    assert found.tolist() == [500, 0, 0, 0, 500, 30, -10, -10]
+    # Clipping adds less than a fifth of the noise: these are not small.
+    assert bayes._freed_of_clipping(noisy, cells, added, 60.0).tolist()[:4] == [500, -10, -10, -10]
+
+
+def test_one_thin_row_does_not_decide_the_gap(monkeypatch):
+    """17 pages; those who see the 16th stay there, and its few other counts all drew negative noise.
+
+    The step made the gap's error half as large again; now it adds a tenth.
+    """
+    rng, n, cells = np.random.default_rng(3), 17, Support.full(17, 17)
+    true = 20_000 * rng.dirichlet(np.full(n, 0.5), n) + 90_000 * np.eye(n) * rng.random((n, 1))
+    true[15] = 20.0
+    true[15, 15] = 8000.0
+    true = np.rint(true).astype(np.int64).ravel()
+    law = NoiseLaw(kind="laplace", scale=40.0)
+    drawn = noise(law, true.size, rng)
+    unlucky = (np.arange(true.size) // n == 15) & (true < 200)
+    drawn[unlucky] = -np.abs(drawn[unlucky])
+    gap = second(true.astype(float), n)
+    mended = second(posterior_mean(true + drawn, cells, law, is_chain=True).counts, n)
+    monkeypatch.setattr(bayes, "restore_slowest", lambda mean, *_: mean)
+    plain = second(posterior_mean(true + drawn, cells, law, is_chain=True).counts, n)
+    assert abs(mended - gap) < 1.25 * abs(plain - gap)
+
+
 @pytest.mark.parametrize("scale", [2.0, 60.0])
 def test_what_clipping_adds_is_known_under_the_learnt_prior(scale):
     """The clipped counts less that are right on average, within 4 standard errors; alone they are not."""

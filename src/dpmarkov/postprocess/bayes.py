@@ -31,6 +31,9 @@ __all__ = ["Estimate", "posterior_mean"]
 Flat = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
+_SMALL = 0.2
+"""A count is small where clipping adds so much of the noise's standard deviation (.35 or .4 to a zero)."""
+
 _LARGE = 1_000_000
 """Above this many cells the factorisations are left out: they would take minutes."""
 
@@ -97,7 +100,7 @@ def posterior_mean(
     share = share_of_mean(table, tried[best], values, law)
     counts = share * np.maximum(tried[best].mean, 0.0) + (1 - share) * clip(values)
     if is_chain:
-        other = clip(values) - _added_by_clipping(tried[best], table)
+        other = _freed_of_clipping(values, cells, _added_by_clipping(tried[best], table), law.std)
         counts = restore_slowest(counts, other, cells, table.variance)
     return Estimate(
         counts=counts,
@@ -106,6 +109,20 @@ def posterior_mean(
         fit=tried[best],
         runner_up=tried[rest[0]] if rest else None,
     )
+
+
+def _freed_of_clipping(noisy: npt.NDArray[np.int64], cells: Support, added: Flat, std: float) -> Flat:
+    """The clipped counts less what clipping adds on average; a row's small ones are not negative together.
+
+    A row without large counts may have drawn negative noise in nearly all of its cells. What it holds
+    after clipping is then far less than on average, and what is left would lie far below zero.
+    """
+    other = clip(noisy) - added
+    small = added > _SMALL * std
+    rows = cells.row_of_cell[small]
+    lacking = np.minimum(np.bincount(rows, other[small], cells.n_rows), 0.0)
+    other[small] -= (lacking / np.maximum(np.bincount(rows, minlength=cells.n_rows), 1))[rows]
+    return other
 
 
 def _added_by_clipping(fit: Fit, table: RateTable) -> Flat:

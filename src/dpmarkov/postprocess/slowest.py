@@ -31,8 +31,8 @@ Flat = npt.NDArray[np.float64]
 
 _SHARE = 0.75
 _MOST = 0.02
-_FACTOR = 3.0
-"""No cell moves by more than this factor."""
+_FACTOR = 1.15
+"""No cell moves by more than this factor: a factor of 3 doubled the worst error of a gap on taxi-65."""
 _LARGEST = 1000
 """Above this many states the eigenvectors would take seconds."""
 _LEAST = 1e-9
