@@ -207,6 +207,8 @@ def test_the_release_pays_for_what_was_found(tmp_path):
     counts = dpm.count(table, max_events=report.max_events, **SEQUENCE)
     budget = dpm.Budget(epsilon=1, delta=1e-6)
     made = dpm.release(counts, unit=unit, budget=budget, charges=[charge], mechanism="laplace")
+    paid = " What was learnt before, at a price that the guarantee covers, counts as public."
+    assert made.mechanism["reason"] == "laplace-counts was taken because it was asked for." + paid
     assert made.guarantee.epsilon == 1
     assert made.guarantee.delta <= 1e-6
     assert made.is_private

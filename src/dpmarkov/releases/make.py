@@ -102,7 +102,7 @@ def release(
         )
         mechanism, reason = choice.mechanism, choice.reason
         if charges:
-            reason += " So is what was learnt before at a price, which the guarantee covers."
+            reason += " What was learnt before, at a price that the guarantee covers, counts as public."
     elif any(given is not None for given in (form, floor, expected_events, totals_share, postprocess)):
         raise ParameterError(
             "form, floor, expected_events, totals_share and postprocess choose a mechanism; leave them out "
