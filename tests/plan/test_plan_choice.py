@@ -285,15 +285,15 @@ def test_command_line(tmp_path):
 def test_a_dirichlet_draw_must_win_clearly() -> None:
     """Noisy counts are post-processed by what structure they show, which no public shape predicts.
 
-    On a sparse network of 500 states a Dirichlet draw, predicted at .56 against .58, was measured at seven
-    times the error.
+    Of 500 states a Dirichlet draw is predicted at .648 against .656 here; on a sparse network of that size it
+    was measured at seven times the error.
     """
     layout = dpm.Layout.square(dpm.StateSpace.range(0, 500))
     choice = choose(
         layout,
         unit=dpm.Event(relation="replace"),
         budget=dpm.Budget(epsilon=0.1, delta=1e-6),
-        expected_events=3e5,
+        expected_events=1e5,
     )
     assert choice.mechanism.name == "laplace-counts"
     assert "adapts to structure" in choice.reason
