@@ -246,7 +246,7 @@ def test_print_outs_are_readable() -> None:
         ({"mechanism": "laplace", "floor": 1.0}, "belong to the Dirichlet mechanism"),
         ({"form": "neither"}, "form must be one of"),
         ({"floor": -1.0}, "floor must be a number"),
-        ({"expected_events": 0}, r"expected.*events must"),
+        ({"expected_events": 0}, "the expected number of events must be a number from 1 to"),
         ({"budget": (1, 1e-6)}, "budget must be a dpmarkov.Budget"),
         ({"unit": "event"}, "unit must be a unit"),
         ({"seed": -1}, "seed must be an integer >= 0"),
