@@ -87,6 +87,25 @@ def test_one_thin_row_does_not_decide_the_gap(monkeypatch):
     assert abs(mended - gap) < 1.25 * abs(plain - gap)
 
 
+@pytest.mark.parametrize(("kept", "moves"), [(915.0, False), (700.0, True)])
+def test_a_thin_row_that_may_be_the_slowest_by_chance_moves_nothing(kept, moves):
+    """The first page keeps .9 of its visitors, the second .915 of a hundred times fewer.
+
+    The other estimate says that all who see the second stay there: nothing is moved. Where the second keeps
+    clearly fewer, the first decides, and its own pull is taken back.
+    """
+    n, cells = 17, Support.full(17, 17)
+    mean = np.full((n, n), 500.0)
+    mean[:, :2] = 1.0
+    mean[0], mean[1] = 625.0, (1000.0 - kept) / 16
+    mean[0, 0], mean[1, 1] = 90_000.0, kept
+    other = mean.copy()
+    other[0, 1:] *= 0.99
+    other[1, 2:] = 0.0
+    found = restore_slowest(mean.ravel(), other.ravel(), cells, 3200.0)
+    assert np.array_equal(found, mean.ravel()) is not moves
+
+
 @pytest.mark.parametrize("scale", [2.0, 60.0])
 def test_what_clipping_adds_is_known_under_the_learnt_prior(scale):
     """The clipped counts less that are right on average, within 4 standard errors; alone they are not."""
