@@ -1,6 +1,7 @@
 """Made-up sequences with declared starts and ends, and what is no chain."""
 
 import csv
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -72,6 +73,14 @@ def test_a_length_is_the_most_that_a_sequence_with_an_end_may_have(ended):
     sizes = frame.groupby("user").size()
     assert (sizes.min(), sizes.max()) == (1, 3)
     assert (sizes == 1).mean() == pytest.approx(0.75 * 0.2 + 0.25 * 0.5, abs=0.05)
+
+
+def test_many_short_sequences_are_refused_for_the_rows_they_fill(monkeypatch):
+    """20,000 sequences of one state are 20,000 rows of three columns: more than their walks take."""
+    assert export.synthetic(RELEASE, users=20_000, length=1, seed=1).num_rows == 20_000
+    monkeypatch.setattr(sys.modules[export.synthetic.__module__], "_MOST_BYTES", 2**20)
+    with pytest.raises(ParameterError, match=r"20,000 sequences of up to 1 states"):
+        export.synthetic(RELEASE, users=20_000, length=1)
 
 
 def test_a_declared_start_alone_is_followed():

@@ -108,6 +108,13 @@ def test_large_and_odd_shapes_can_be_planned():
         plan(unit=REPLACE, budget=BUDGET)
 
 
+@pytest.mark.parametrize(("events", "simulated"), [(40, 40), (1e4, 300), (1e6, 1e4)])
+def test_a_shrunk_shape_has_enough_events_to_tell_an_error_from(events, simulated):
+    """A hundredth of the cells has a hundredth of the events, but 300 of them, or all that there are."""
+    wide = dpm.Layout.square(dpm.StateSpace.range(0, 3000))
+    assert reference(wide, events).counts.values.sum() == pytest.approx(simulated, rel=0.1)
+
+
 def measured(counts, mechanism, draws=4):
     truth = Reference(counts=counts, shrink=1.0, words="the data themselves: for this test alone")
     return predicted_errors(mechanism, truth, draws=draws)
