@@ -56,16 +56,6 @@ def test_where_two_eigenvalues_meet_nothing_is_moved():
     assert not np.array_equal(restore_slowest(mean, mean + pull / 100, cells, 100.0), mean)
 
 
-def test_a_row_of_small_counts_that_all_drew_negative_noise_does_not_point_below_zero():
-    """Of two equal rows one drew badly: its small counts stand for zero together, the others as they are."""
-    cells, added = Support.full(2, 4), np.array([0.0, 10, 10, 10, 0, 10, 10, 10])
-    noisy = np.array([500, -40, -3, -60, 500, 40, -3, -60])
-    found = bayes._freed_of_clipping(noisy, cells, added, 28.0)
-    assert found.tolist() == [500, 0, 0, 0, 500, 30, -10, -10]
-    # Clipping adds less than a fifth of the noise: these are not small.
-    assert bayes._freed_of_clipping(noisy, cells, added, 60.0).tolist()[:4] == [500, -10, -10, -10]
-
-
 def test_one_thin_row_does_not_decide_the_gap(monkeypatch):
     """17 pages; those who see the 16th stay there, and its few other counts all drew negative noise.
 
@@ -119,6 +109,17 @@ def test_what_clipping_adds_is_known_under_the_learnt_prior(scale):
     allowed = 4 * law.std * n
     assert clipped.sum() - true.sum() > 1.5 * allowed
     assert abs(corrected.sum() - true.sum()) < allowed
+
+
+def test_what_clipping_adds_does_not_follow_the_noise():
+    """Cells of which the same is expected have the same taken off, whatever noise they drew."""
+    law = NoiseLaw(kind="laplace", scale=20.0)
+    noisy = noise(law, 200, np.random.default_rng(6)) + 30
+    found = posterior_mean(noisy, Support.full(1, 200), law)
+    added = bayes._added_by_clipping(found.fit, rate_table(law))
+    assert found.prior == "exchangeable"
+    assert added.min() == pytest.approx(added.max())
+    assert np.ptp(found.counts) > 1
 
 
 def test_the_gap_is_less_biased_over_many_releases(monkeypatch):

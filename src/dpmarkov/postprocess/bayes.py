@@ -31,9 +31,6 @@ __all__ = ["Estimate", "posterior_mean"]
 Flat = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-_SMALL = 0.2
-"""A count is small where clipping adds so much of the noise's standard deviation (.35 or .4 to a zero)."""
-
 _LARGE = 1_000_000
 """Above this many cells the factorisations are left out: they would take minutes."""
 
@@ -100,7 +97,7 @@ def posterior_mean(
     share = share_of_mean(table, tried[best], values, law)
     counts = share * np.maximum(tried[best].mean, 0.0) + (1 - share) * clip(values)
     if is_chain:
-        other = _freed_of_clipping(values, cells, _added_by_clipping(tried[best], table), law.std)
+        other = clip(values) - _added_by_clipping(tried[best], table)
         counts = restore_slowest(counts, other, cells, table.variance)
     return Estimate(
         counts=counts,
@@ -111,24 +108,14 @@ def posterior_mean(
     )
 
 
-def _freed_of_clipping(noisy: npt.NDArray[np.int64], cells: Support, added: Flat, std: float) -> Flat:
-    """The clipped counts less what clipping adds on average; a row's small ones are not negative together.
-
-    A row without large counts may have drawn negative noise in nearly all of its cells. What it holds
-    after clipping is then far less than on average, and what is left would lie far below zero.
-    """
-    other = clip(noisy) - added
-    small = added > _SMALL * std
-    rows = cells.row_of_cell[small]
-    lacking = np.minimum(np.bincount(rows, other[small], cells.n_rows), 0.0)
-    other[small] -= (lacking / np.maximum(np.bincount(rows, minlength=cells.n_rows), 1))[rows]
-    return other
-
-
 def _added_by_clipping(fit: Fit, table: RateTable) -> Flat:
-    """How much clipping adds to each noisy count, by what is believed of the cell's expected count."""
-    added = table.added_by_clipping()
-    return np.asarray(np.einsum("pk,pk->p", fit.belief, added[fit.at])[fit.place])
+    """How much clipping adds on average to each cell's noisy count, before it is seen.
+
+    (What it adds to the very count that was seen is known better for each cell, but follows the noise: the
+    gap from such counts has a larger error.)
+    """
+    added = table.added_by_clipping()[fit.at]
+    return np.asarray(np.einsum("pk,pk->p", fit.weights[fit.group], added)[fit.place])
 
 
 def _margins(

@@ -49,6 +49,8 @@ class Fit:
     belief, at
         For each pair (mu, noisy count) that occurs: the posterior probability of each expected count, and its
         row in the table.
+    group
+        The group of each pair.
     place
         The pair of each cell.
     """
@@ -59,6 +61,7 @@ class Fit:
     weights: Flat
     belief: Flat
     at: Index
+    group: Index
     place: Index
 
 
@@ -129,6 +132,7 @@ def fit_mixture(
         weights=weights,
         belief=joint / evidence[:, None],
         at=at,
+        group=group,
         place=place.reshape(-1),
     )
 

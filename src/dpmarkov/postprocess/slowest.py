@@ -7,8 +7,8 @@ the posterior means would move that eigenvalue by
 
     pull = sum over cells of G_c (other_c - mean_c),  G_c = the derivative of |lambda_2| in the count of c.
 
-The other estimate is the clipped noisy count less what clipping adds by the learnt prior: it leans on the
-prior only where counts are small enough to be clipped, and it has less noise than the unclipped counts.
+The other estimate is the clipped noisy count less what clipping adds on average by the learnt prior: it leans
+on the prior only where counts are small enough to be clipped, and has less noise than the unclipped counts.
 Taking all of the pull back would put all of that noise back too; three quarters leave a sixteenth of the
 squared bias.
 
