@@ -182,6 +182,13 @@ def test_one_user_changes_one_bin_by_one(monkeypatch):
         assert np.abs(before - np.array(dpm.bounds(replaced, epsilon=1, **SEQUENCE).users)).sum() <= 2
 
 
+def test_a_count_too_large_to_be_read_is_large_here_as_well():
+    """As in the counts that the bound is for: there it counts as many, not as none."""
+    table = pd.DataFrame({"u": ["a", "b", "c"], "f": "x", "t": "y", "n": pd.Series([1, 2, 2**130])})
+    names = {"user": "u", "source": "f", "target": "t", "count": "n", "states": ["x", "y"]}
+    assert dpm.bounds(table, **names, epsilon=1e6, quantile=0.99, seed=1).max_events == 1_000_000
+
+
 def test_the_noise_has_the_scale_that_the_price_asks_for():
     """32 bins over 60 looks: the variance within 25 % of 2/eps^2 (5 standard errors); twice the scale not."""
     table = log(4, users=5)

@@ -56,6 +56,14 @@ def test_where_two_eigenvalues_meet_nothing_is_moved():
     assert not np.array_equal(restore_slowest(mean, mean + pull / 100, cells, 100.0), mean)
 
 
+@pytest.mark.parametrize("kept", [8.0, 10.0, 16.0])
+def test_an_eigenvalue_that_is_there_twice_has_no_derivative(kept):
+    """Three states that are alike: whether the two come out equal to the last digit decides nothing."""
+    mean = (np.ones((3, 3)) + (kept - 1) * np.eye(3)).ravel()
+    found = restore_slowest(mean, mean * np.linspace(0.9, 1.1, 9), Support.full(3, 3), 100.0)
+    assert np.array_equal(found, mean)
+
+
 def test_one_thin_row_does_not_decide_the_gap(monkeypatch):
     """17 pages; those who see the 16th stay there, and its few other counts all drew negative noise.
 

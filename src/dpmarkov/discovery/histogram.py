@@ -17,7 +17,6 @@ from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ParameterError, ReleaseFormatError
 from dpmarkov.events.counting import event_steps
 from dpmarkov.events.engine import Query
-from dpmarkov.events.opening import open_table
 from dpmarkov.events.question import ask
 from dpmarkov.mechanisms.additive import add_noise
 from dpmarkov.postprocess import NoiseLaw
@@ -158,9 +157,7 @@ def bounds(
         raise ParameterError("leave out max_events and max_per_pair: they are what is looked for")
     # A bound at which nothing is cut: it makes the question one about users.
     asked = ask(**(question | {"max_events": _TOPS[-1], "max_per_pair": None}))
-    with open_table(
-        data, asked.wanted, table=table, query=query, delimiter=delimiter, derived=asked.group_expression
-    ) as engine:
+    with asked.open(data, table=table, query=query, delimiter=delimiter) as engine:
         steps = dict(event_steps(engine, asked))
         amount = engine.dialect.least(
             "COUNT(*)" if asked.weight is None else f"SUM({engine.dialect.wide('n')})", _TOPS[-1]

@@ -12,7 +12,6 @@ from dpmarkov.events.bounding import bounded_counts
 from dpmarkov.events.engine import Column, Engine, Query
 from dpmarkov.events.files import refuse_sensitive
 from dpmarkov.events.grouping import Grouping
-from dpmarkov.events.opening import open_table
 from dpmarkov.events.pairs import pair_steps
 from dpmarkov.events.question import Question, ask
 from dpmarkov.events.sequences import sequence_steps
@@ -152,15 +151,7 @@ def count(
         lengths=lengths,
     )
     key = Entropy.choose(seed).key("bounding")
-    with open_table(
-        data,
-        question.wanted,
-        table=table,
-        query=query,
-        delimiter=delimiter,
-        derived=question.group_expression,
-        counted=question.weight,
-    ) as engine:
+    with question.open(data, table=table, query=query, delimiter=delimiter) as engine:
         return answer(engine, question, key=key, progress=progress)
 
 

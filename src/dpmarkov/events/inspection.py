@@ -14,7 +14,6 @@ from dpmarkov.events.dialect import Dialect
 from dpmarkov.events.engine import Column, Engine, Query
 from dpmarkov.events.grouping import Grouping
 from dpmarkov.events.matching import key_of, share_states
-from dpmarkov.events.opening import open_table
 from dpmarkov.events.pairs import read_weight
 from dpmarkov.events.question import Question, ask
 from dpmarkov.events.sequences import parse_gap, time_key, user_key
@@ -80,15 +79,7 @@ def check(
         state space that is chosen because of it is no longer public.
     """
     asked = ask(**question)
-    with open_table(
-        data,
-        asked.wanted,
-        table=table,
-        query=query,
-        delimiter=delimiter,
-        derived=asked.group_expression,
-        counted=asked.weight,
-    ) as engine:
+    with asked.open(data, table=table, query=query, delimiter=delimiter) as engine:
         figures = _rows(engine, asked, progress)
         if engine.lines is not None:
             unread = {"lines that could not be read": engine.lines() - figures["rows read"]}

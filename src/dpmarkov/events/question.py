@@ -8,9 +8,11 @@ from typing import Any
 from dpmarkov.contributions import Contributions
 from dpmarkov.errors import ParameterError, StateSpaceError
 from dpmarkov.events.bounding import check_bounds
+from dpmarkov.events.engine import Engine
 from dpmarkov.events.expression import Expression
 from dpmarkov.events.grouping import declare_groups, expression_of, merge_states, parse_by, read_merge
 from dpmarkov.events.matching import parse_unknown
+from dpmarkov.events.opening import open_table
 from dpmarkov.events.sequences import SequenceRules, parse_gap
 from dpmarkov.events.supports import SupportLike, build_layout
 from dpmarkov.layout import Layout
@@ -49,6 +51,18 @@ class Question:
         names = [self.source, self.target, self.user, self.time, self.weight]
         names += [self.group_column] if self.group_expression is None else self.group_expression.columns
         return list(dict.fromkeys(name for name in names if name is not None))
+
+    def open(self, data: Any, *, table: str | None, query: str | None, delimiter: str | None) -> Engine:
+        """Open `data` for this question, as `open_table` does."""
+        return open_table(
+            data,
+            self.wanted,
+            table=table,
+            query=query,
+            delimiter=delimiter,
+            derived=self.group_expression,
+            counted=self.weight,
+        )
 
     @property
     def contributions(self) -> Contributions:

@@ -87,8 +87,8 @@ def _slowest(mean: Flat, cells: Support) -> tuple[Flat, float]:
     scale = toward @ r
     if moduli[second] < _LEAST or abs(scale) < _LEAST:
         return np.zeros_like(mean), 0.0
-    # The conjugate of a complex eigenvalue moves with it.
-    others = [moduli[k] for k in order[2:] if values[k] != value.conj()]
+    # The conjugate of a complex eigenvalue has its modulus and moves with it.
+    others = moduli[order[3 if value.imag else 2 :]]
     turned = value.conj() / moduli[second] / scale
     at, to = cells.row_of_cell, cells.indices
     totals = np.maximum(np.asarray(cells.row_sums(mean), dtype=float), 1.0)
