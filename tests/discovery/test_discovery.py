@@ -17,6 +17,8 @@ from dpmarkov.discovery.states import _query, _touched
 from dpmarkov.errors import EngineError, ParameterError, UnitError
 from dpmarkov.events.opening import open_table
 from dpmarkov.privacy.charge import remaining
+from dpmarkov.privacy.pairs import ApproximatePair
+from dpmarkov.privacy.profile import Profile
 from dpmarkov.releases.describe import summary
 
 
@@ -69,6 +71,16 @@ def test_the_share_of_several_values_composes():
         epsilon, _, profile = share_of_budget(1.0, 1e-6, values)
         assert epsilon >= 1.0 / values * 0.999
         assert profile.certified_delta(1.0) <= 1e-6
+
+
+@pytest.mark.parametrize("values", [1, 2, 10])
+def test_the_curve_is_that_of_the_coins_which_are_tossed(values):
+    """So many coins of that very epsilon and delta: at half of it the curve would promise too much."""
+    epsilon, each, profile = share_of_budget(1.0, 1e-6, values)
+    coins = Profile(((ApproximatePair(epsilon=epsilon, delta=each),) * values,))
+    for at in (0.1, 0.5, 0.9, 1.0):
+        assert profile.certified_delta(at) == coins.certified_delta(at)
+    assert profile.certified_delta(0.5) > 1e-4
 
 
 @pytest.mark.parametrize("delta", [1e-20, 1e-16, 1e-14])
@@ -200,6 +212,21 @@ def test_the_noise_has_the_scale_that_the_price_asks_for():
         expected = 2 * (sensitivity / 0.1) ** 2
         assert abs(spread / expected - 1) < 0.25
         assert abs(spread / (4 * expected) - 1) > 0.25
+
+
+def test_the_whole_curve_of_a_look_is_that_of_its_noise():
+    """Laplace noise of scale 1/epsilon: its price is pure, and below it nothing smaller is promised."""
+    charge = dpm.bounds(log(5), epsilon=0.2, **SEQUENCE).charge
+    assert (charge.epsilon, charge.delta) == (0.2, 0.0)
+    assert charge.profile.certified_delta(0.2) == 0
+    # What the noise itself gives away: one user more moves one bin by one.
+    scale = charge.result["scale"]
+    steps = np.arange(-400, 401)
+    masses = np.exp(-np.abs(steps) / scale) * np.tanh(0.5 / scale)
+    moved = np.exp(-np.abs(steps - 1) / scale) * np.tanh(0.5 / scale)
+    for at in (0.02, 0.1, 0.19):
+        true = np.maximum(moved - math.exp(at) * masses, 0).sum()
+        assert charge.profile.certified_delta(at) >= true > 0
 
 
 def test_the_release_pays_for_what_was_found(tmp_path):
