@@ -256,6 +256,20 @@ def test_the_release_pays_for_what_was_found(tmp_path):
         dpm.release(counts, unit=other, budget=budget, charges=[charge])
 
 
+def test_the_curve_of_a_release_covers_the_look_before_it():
+    """Of two pure looks at .2 and .8 the worst are two coins; both fall against a person at once."""
+    table = log(5)
+    charge = dpm.bounds(table, epsilon=0.2, **SEQUENCE).charge
+    counts = dpm.count(table, max_events=3, **SEQUENCE)
+    whole = dpm.Budget(epsilon=1, delta=0)
+    made = dpm.release(counts, unit=dpm.User(max_events=3), budget=whole, charges=[charge])
+    first, second = (1 / (1 + math.exp(-strength)) for strength in (0.2, 0.8))
+    for at in (0.61, 0.8, 0.95):
+        true = first * second - math.exp(at) * (1 - first) * (1 - second)
+        assert true <= made.guarantee.evidence.profile.certified_delta(at) <= 1.001 * true
+    assert made.guarantee.evidence.profile.certified_delta(1.0001) == pytest.approx(0, abs=1e-12)
+
+
 @pytest.mark.parametrize(("price", "budget"), [(3e-7, 1e-6), (1e-7, 3e-7), (1e-6, 1e-6)])
 def test_the_deltas_of_a_charge_and_a_release_stay_within_the_budget(price, budget):
     found = dpm.bounds(log(5), epsilon=0.1, **SEQUENCE).charge
