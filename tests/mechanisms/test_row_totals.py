@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import dpmarkov as dpm
+from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ParameterError
 from dpmarkov.mechanisms.dirichlet import Dirichlet
 from dpmarkov.mechanisms.row_totals import DirichletWithTotals
@@ -126,6 +127,17 @@ def test_the_guarantee_covers_both_and_stays_in_the_budget(unit):
     worst = sum(row_total_changes(unit)[0].steps)
     assert Fraction(made.totals_scale) >= worst / (Fraction(0.2) * 1)
     assert made.totals_scale == row_totals_scale(unit, Fraction(0.2))
+
+
+def test_the_totals_have_the_noise_that_is_accounted_for():
+    """2,000 totals, fixed seeds: false alarms beyond five standard errors; half of the scale is caught."""
+    made = DirichletWithTotals(rows=Dirichlet(form="floor", weight=0.125, alpha=3.0), totals_scale=20.0)
+    counts = counts_of(np.full((20, 20), 50))
+    drawn = np.array([made.draw(counts, Entropy.seeded(seed)).row_totals for seed in range(100)])
+    spread = ((drawn - 1000) ** 2).mean() / (2 * 20.0**2)
+    error = np.sqrt(5 / drawn.size)  # the fourth moment of a Laplace law is six times its variance squared
+    assert abs(spread - 1) < 5 * error
+    assert abs(4 * spread - 1) > 5 * error
 
 
 def test_accounting_in_one_direction_only_is_refused():
