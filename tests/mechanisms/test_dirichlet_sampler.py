@@ -59,6 +59,19 @@ def test_power_a_weight_ten_percent_too_large_is_rejected(shapes: list[float]) -
     assert max(gaps) > BAND
 
 
+@pytest.mark.parametrize("form", ["floor", "prior"])
+def test_a_mechanism_draws_by_the_parameters_that_it_accounts_for(form: str) -> None:
+    """Rows of 80 and 2 events at weight 1/8, floor or prior 3; with all parameters doubled it is rejected."""
+    made = Dirichlet(form=form, weight=0.125, alpha=3.0)
+    layout = Layout(target=StateSpace(["a", "b"]), source=StateSpace.range(0, 50_000))
+    counts = TransitionCounts(layout, np.tile([80, 2], 50_000))
+    sample = made.draw(counts, Entropy.seeded(1)).probabilities[::2]
+    a, b = (10.0, 3.0) if form == "floor" else (13.0, 3.25)
+    band = math.sqrt(math.log(2 / FALSE_ALARM) / (2 * sample.size))
+    assert distance(sample, a, b) < band
+    assert distance(sample, 2 * a, 2 * b) > band
+
+
 def test_rows_are_independent() -> None:
     """Correlation of neighbouring rows: a normal score with |z| > 4.9 has probability below 1e-6."""
     sample = draws([2.0, 3.0])[:, 0]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dpmarkov as dpm
+from dpmarkov.entropy import Entropy
 from dpmarkov.errors import ParameterError
 from dpmarkov.mechanisms.noisy_posterior import NoisyPosterior
 
@@ -34,8 +35,6 @@ def test_a_release_without_a_seed_is_exact_noise() -> None:
 def test_the_draw_is_the_posterior_of_the_noisy_counts() -> None:
     """Mean and variance over 1,000 seeds: noise plus posterior spread; 5 standard errors."""
     mechanism = NoisyPosterior(sigma=2.0, prior=1.0)
-    from dpmarkov.entropy import Entropy
-
     draws = [mechanism.draw(COUNTS, Entropy.seeded(s)) for s in range(1000)]
     first = np.stack([d.probabilities[:3] for d in draws])
     noisy = np.stack([np.maximum(d.noisy_counts[:3], 0) + 1.0 for d in draws])  # type: ignore[index]
@@ -44,6 +43,16 @@ def test_the_draw_is_the_posterior_of_the_noisy_counts() -> None:
     assert np.all(np.abs(error.mean(axis=0)) < 5 * error.std(axis=0) / np.sqrt(1000))
     expected = (mean * (1 - mean) / (noisy.sum(axis=1, keepdims=True) + 1)).mean(axis=0)
     assert np.allclose(error.var(axis=0), expected, rtol=0.25)
+
+
+def test_the_counts_have_the_noise_that_is_accounted_for() -> None:
+    """9,000 noisy counts, fixed seeds: false alarms beyond five standard errors; half of sigma is caught."""
+    mechanism = NoisyPosterior(sigma=20.0, prior=1.0)
+    drawn = np.array([mechanism.draw(COUNTS, Entropy.seeded(seed)).noisy_counts for seed in range(1000)])
+    spread = ((drawn - COUNTS.values) ** 2).mean() / 20.0**2
+    error = np.sqrt(2 / drawn.size)
+    assert abs(spread - 1) < 5 * error
+    assert abs(4 * spread - 1) > 5 * error
 
 
 def test_parameters_are_checked() -> None:
